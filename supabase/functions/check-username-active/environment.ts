@@ -1,0 +1,60 @@
+import * as z from "zod";
+
+/** What the function needs to reach its project's Data API. */
+export interface Environment {
+  /** The project's base address. */
+  supabaseUrl: string;
+  /** The key whose role may read the table. Never logged, never answered. */
+  secretKey: string;
+}
+
+const Url = z.url({ protocol: /^https?$/ });
+// Whatever an HTTP header can carry: a stray line break would fail every lookup instead of the boot.
+const Key = z.string().regex(/^[\x21-\x7e]+$/);
+const SecretKeys = z.object({ default: Key });
+
+/**
+ * Reads the variables that the platform sets: the current names first, the legacy one after.
+ *
+ * @param env Where to read them: `Deno.env`.
+ * @returns The address and the secret key.
+ * @throws {Error} When a variable is missing or malformed. The message names the variable, never
+ * its value, and stops the boot (contract, section "Environment").
+ */
+export function readEnvironment(env: Pick<Deno.Env, "get">): Environment {
+  return {
+    supabaseUrl: valid(
+      Url.safeParse(env.get("SUPABASE_URL")),
+      "SUPABASE_URL must be an http or https address",
+    ),
+    secretKey: readSecretKey(env),
+  };
+}
+
+function readSecretKey(env: Pick<Deno.Env, "get">): string {
+  const secretKeys = env.get("SUPABASE_SECRET_KEYS");
+  if (secretKeys) {
+    return valid(
+      SecretKeys.safeParse(parseJson(secretKeys)),
+      "SUPABASE_SECRET_KEYS must be a JSON object whose field `default` is a secret key",
+    ).default;
+  }
+  return valid(
+    Key.safeParse(env.get("SUPABASE_SERVICE_ROLE_KEY")),
+    "SUPABASE_SECRET_KEYS, or else the legacy SUPABASE_SERVICE_ROLE_KEY, must hold the secret key",
+  );
+}
+
+function valid<T>(result: z.ZodSafeParseResult<T>, requirement: string): T {
+  if (result.success) return result.data;
+  throw new Error(`check-username-active cannot start: ${requirement}.`);
+}
+
+/** The value, or `undefined`: an error of `JSON.parse` would quote the text, which is a secret. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

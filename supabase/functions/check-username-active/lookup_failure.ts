@@ -1,0 +1,67 @@
+import * as z from "zod";
+
+/** What supabase-js reports of a query that failed. */
+export interface LookupFailure {
+  /** HTTP status of the Data API's answer, 0 when there was none. */
+  status: number;
+  /** The Data API's error, whatever JSON that was. */
+  error: unknown;
+  /** Whether the lookup's budget ran out. */
+  timedOut: boolean;
+  /** How long the lookup took, in milliseconds. */
+  durationMs: number;
+}
+
+// PostgREST's shape for its own errors and PostgreSQL's. Anything else may quote the query.
+const DataApiError = z.object({
+  code: z.string().regex(/^\w{1,32}$/),
+  message: z.string().max(1_000),
+});
+
+/**
+ * Logs a failed lookup as one JSON line (contract, section "Log").
+ *
+ * @param failure What happened.
+ * @param unspeakable The texts that may not be in the line: user name and secret key.
+ */
+export function logLookupFailure(
+  failure: LookupFailure,
+  unspeakable: string[],
+): void {
+  const { code, message } = describe(failure);
+  const spellings = unspeakable.flatMap(spellingsOf);
+  const quotes = spellings.some((text) => message.includes(text));
+  console.error(JSON.stringify({
+    event: "lookup_failed",
+    code,
+    message: quotes ? "(withheld: it quotes the request)" : message,
+    duration_ms: Math.round(failure.durationMs),
+  }));
+}
+
+function describe({ status, error, timedOut }: LookupFailure) {
+  if (timedOut) {
+    return { code: "timeout", message: "The Data API took too long" };
+  }
+  if (status === 0) {
+    return { code: "unreachable", message: "The Data API did not answer" };
+  }
+  const known = DataApiError.safeParse(error);
+  if (known.success) return known.data;
+  return status < 300
+    ? {
+      code: "malformed",
+      message: "The Data API's answer is no array of rows",
+    }
+    : { code: `http_${status}`, message: "The Data API refused the query" };
+}
+
+/** The ways in which an error message may quote a text: as it is, in a URL, in JSON. */
+function spellingsOf(text: string): string[] {
+  return [
+    text,
+    encodeURIComponent(text),
+    new URLSearchParams({ "": text }).toString().slice(1),
+    JSON.stringify(text).slice(1, -1),
+  ];
+}

@@ -1,0 +1,65 @@
+import * as z from "zod";
+import type { BadRequest } from "./outcome.ts";
+
+/** Longest request body that is read, in bytes. */
+const MAX_BODY_BYTES = 16 * 1024;
+
+const present = z.unknown().refine((value) =>
+  value !== undefined && value !== null && value !== ""
+);
+
+/** Checked first, because "missing" beats "invalid". */
+const CompleteBody = z.object({ username: present, project_id: present });
+
+const ActivationCheck = z.object({
+  // 1 to 256 code points (not UTF-16 units), without U+0000 and lone surrogates: neither can be
+  // stored, and a lone surrogate would turn into U+FFFD in the query's URL and match that user.
+  username: z.string().regex(/^[^\0\p{Surrogate}]{1,256}$/u),
+  // Not `z.uuid()`: that refuses UUIDs without the version and variant of RFC 9562.
+  project_id: z.guid(),
+});
+
+/** A well-formed question: does this user hold an active key of this project? */
+export type ActivationCheck = z.infer<typeof ActivationCheck>;
+
+// Strict, because a replaced byte would be another user's name.
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/**
+ * Reads and validates the body of a POST, after the contract's section "Request".
+ *
+ * @param request Its headers are not looked at, save for `Content-Length`.
+ * @returns The check, or what is wrong with the request. Never throws.
+ */
+export async function readActivationCheck(
+  request: Request,
+): Promise<ActivationCheck | BadRequest> {
+  let body: unknown;
+  try {
+    const bytes = await readBytes(request);
+    if (bytes === undefined) return "body_too_large";
+    if (bytes.length === 0) return "missing_field";
+    body = JSON.parse(utf8.decode(bytes));
+  } catch {
+    // No UTF-8, no JSON, or a caller that hung up before the end.
+    return "invalid_json";
+  }
+
+  if (!CompleteBody.safeParse(body).success) return "missing_field";
+  return ActivationCheck.safeParse(body).data ?? "invalid_field";
+}
+
+/** The whole body, or `undefined` once it proves longer than `MAX_BODY_BYTES`. */
+async function readBytes(request: Request): Promise<Uint8Array | undefined> {
+  const declared = Number(request.headers.get("Content-Length") ?? NaN);
+  if (declared > MAX_BODY_BYTES) return undefined;
+
+  const buffer = new Uint8Array(MAX_BODY_BYTES);
+  let length = 0;
+  for await (const chunk of request.body ?? []) {
+    if (length + chunk.length > MAX_BODY_BYTES) return undefined;
+    buffer.set(chunk, length);
+    length += chunk.length;
+  }
+  return buffer.subarray(0, length);
+}

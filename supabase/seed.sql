@@ -1,0 +1,13 @@
+-- Keys to try the function with on a local stack. Never run on a hosted project by `supabase db push`
+-- unless you ask for it with `--include-seed`.
+
+insert into public.activation_keys (project_id, curr_user) values
+  -- An activated user with a non-ASCII name and a discriminator.
+  ('6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4', 'Zoë Brückner#4821'),
+  -- The same user holds a key of a second product.
+  ('b41c7e08-52d9-4a63-8e1f-7d90ac35b216', 'Zoë Brückner#4821'),
+  -- One user with two keys of one product: still a single yes.
+  ('6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4', 'CaptainKirin#0417'),
+  ('6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4', 'CaptainKirin#0417'),
+  -- A key that nobody has used yet: it matches no user.
+  ('6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4', null);

@@ -1,0 +1,101 @@
+import { App } from "@supabase/lite";
+import { createPgliteConnection } from "@supabase/lite/pglite";
+import { migrate, prepare, seed } from "./database.ts";
+import { downloadPackages, startFunction } from "./function_process.ts";
+import { createGateway } from "./gateway.ts";
+
+/** Where a stack is, and the keys for it: what `supabase status -o env` calls by these names. */
+export interface Service {
+  API_URL: string;
+  PUBLISHABLE_KEY: string;
+  SECRET_KEY: string;
+}
+
+/** A running local stack. Disposing of it ends everything that it started. */
+export interface Stack extends AsyncDisposable {
+  service: Service;
+}
+
+const PUBLISHABLE_KEY = "sb_publishable_local_stack_only";
+const SECRET_KEY = "sb_secret_local_stack_only";
+
+/**
+ * Starts PostgreSQL, the Data API and the edge function behind one loopback address, from nothing
+ * and without Docker.
+ *
+ * @param port TCP port of the address; 0 for any free one.
+ * @param onOutput Called with what the function prints.
+ * @returns The stack, once a request has gone all the way through it.
+ * @throws {Deno.errors.AddrInUse} When the port is taken.
+ */
+export async function startStack(
+  port: number,
+  onOutput?: (text: string) => void,
+): Promise<Stack> {
+  const running = new AsyncDisposableStack();
+  try {
+    // The address first: a taken port shows at once. Requests wait until the rest is there.
+    const gateway = Promise.withResolvers<ReturnType<typeof createGateway>>();
+    const server = running.use(Deno.serve(
+      { hostname: "127.0.0.1", port, onListen: () => {} },
+      async (request) => (await gateway.promise)(request),
+    ));
+    const service = {
+      API_URL: `http://127.0.0.1:${server.addr.port}`,
+      PUBLISHABLE_KEY,
+      SECRET_KEY,
+    };
+
+    const connection = await createPgliteConnection();
+    running.defer(() => connection.close());
+    await prepare(connection.driver, "closed");
+    await migrate(connection.driver);
+    await seed(connection.driver);
+    const dataApi = new App({
+      connection,
+      auth: {
+        enabled: false,
+        publishable_key: PUBLISHABLE_KEY,
+        secret_key: SECRET_KEY,
+      },
+    });
+
+    await downloadPackages();
+    const edgeFunction = running.use(
+      await startFunction({ env: platformEnv(service), onOutput }),
+    );
+    gateway.resolve(createGateway(dataApi.fetch, edgeFunction.url));
+
+    await warmUp(service);
+    return {
+      service,
+      [Symbol.asyncDispose]: () => running.disposeAsync(),
+    };
+  } catch (error) {
+    await running.disposeAsync();
+    throw error;
+  }
+}
+
+/** The variables that the platform gives every edge function. */
+export function platformEnv(service: Service): Record<string, string> {
+  return {
+    SUPABASE_URL: service.API_URL,
+    SUPABASE_PUBLISHABLE_KEYS: JSON.stringify({
+      default: service.PUBLISHABLE_KEY,
+    }),
+    SUPABASE_SECRET_KEYS: JSON.stringify({ default: service.SECRET_KEY }),
+  };
+}
+
+// The first requests make `@supabase/lite` set up its roles; concurrent ones would fail now and then.
+async function warmUp({ API_URL, SECRET_KEY }: Service): Promise<void> {
+  const response = await fetch(
+    `${API_URL}/rest/v1/activation_keys?select=id&limit=1`,
+    { headers: { apikey: SECRET_KEY } },
+  );
+  if (!response.ok) {
+    throw new Error(`The Data API does not answer: ${await response.text()}`);
+  }
+  await response.body?.cancel();
+}
