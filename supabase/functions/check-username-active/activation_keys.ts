@@ -1,6 +1,6 @@
 import { createClient } from "@supabase/supabase-js";
 import * as z from "zod";
-import { fetchWhole } from "./data_api.ts";
+import { fetchDataApi } from "./data_api.ts";
 import type { Database } from "./database.types.ts";
 import type { Environment } from "./environment.ts";
 import { logLookupFailure } from "./lookup_failure.ts";
@@ -27,7 +27,8 @@ export function createLookup(
   const supabase = createClient<Database>(supabaseUrl, secretKey, {
     // There is no session, and this keeps supabase-js from looking for one at every query.
     accessToken: () => Promise.resolve(null),
-    global: { fetch: fetchWhole },
+    global: { fetch: fetchDataApi },
+    db: { retry: false },
   });
 
   return async ({ username, project_id }) => {
@@ -35,8 +36,7 @@ export function createLookup(
     const budget = new AbortController();
     const timer = setTimeout(() => budget.abort(), LOOKUP_BUDGET_MS);
 
-    // supabase-js repeats a query after a dropped connection or a 503: 1, 2 and 4 s later, as far
-    // as the budget goes. It reports every failure as a value.
+    // supabase-js reports every failure as a value.
     const { data, error, status } = await supabase
       .from("activation_keys")
       .select("project_id")

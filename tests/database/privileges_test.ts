@@ -1,0 +1,85 @@
+/** Who may do what with the table, on a PostgreSQL that nothing but the migrations has touched. */
+import { PGlite } from "@electric-sql/pglite";
+import { assertEquals, assertRejects } from "@std/assert";
+import { type DefaultPrivileges, migrate, prepare } from "../stack/database.ts";
+
+const ROLES = ["anon", "authenticated", "service_role", "public"];
+const PRIVILEGES = [
+  "SELECT",
+  "INSERT",
+  "UPDATE",
+  "DELETE",
+  "TRUNCATE",
+  "REFERENCES",
+  "TRIGGER",
+  "MAINTAIN",
+];
+
+async function openDatabase(privileges: DefaultPrivileges): Promise<PGlite> {
+  const database = await PGlite.create();
+  await prepare(database, privileges);
+  await migrate(database);
+  return database;
+}
+
+for (const defaults of ["open", "closed"] as const) {
+  Deno.test(`privileges: ${defaults} default privileges make no difference`, async () => {
+    await using database = await openDatabase(defaults);
+    const granted: Record<string, string[]> = {};
+    for (const role of ROLES) {
+      granted[role] = [];
+      for (const privilege of PRIVILEGES) {
+        const { rows } = await database.query<{ may: boolean }>(
+          "select has_table_privilege($1, 'public.activation_keys', $2) as may",
+          [role, privilege],
+        );
+        if (rows[0].may) granted[role].push(privilege);
+      }
+    }
+    assertEquals(granted, {
+      anon: [],
+      authenticated: [],
+      service_role: ["SELECT", "INSERT", "UPDATE", "DELETE"],
+      public: [],
+    });
+  });
+
+  Deno.test(`privileges: what each role may do, after ${defaults} default privileges`, async () => {
+    await using database = await openDatabase(defaults);
+    const statements = [
+      "insert into public.activation_keys (project_id) values (gen_random_uuid())",
+      "select count(*) from public.activation_keys",
+      "update public.activation_keys set curr_user = 'Amelia'",
+      "delete from public.activation_keys",
+    ];
+    for (const role of ["anon", "authenticated"]) {
+      await database.exec(`set role ${role}`);
+      for (const statement of statements) {
+        await assertRejects(
+          () => database.exec(statement),
+          Error,
+          "permission denied for table activation_keys",
+          `${role}: ${statement}`,
+        );
+      }
+    }
+    await database.exec("set role service_role");
+    for (const statement of statements) await database.exec(statement);
+    await assertRejects(
+      () => database.exec("truncate public.activation_keys"),
+      Error,
+      "permission denied",
+    );
+  });
+}
+
+Deno.test("privileges: row level security hides the rows even from a role with a grant", async () => {
+  await using database = await openDatabase("closed");
+  await database.exec(`
+    insert into public.activation_keys (project_id) values (gen_random_uuid());
+    grant select on public.activation_keys to anon;
+    set role anon;
+  `);
+  const { rows } = await database.query("select * from public.activation_keys");
+  assertEquals(rows, []);
+});

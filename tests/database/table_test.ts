@@ -1,0 +1,114 @@
+/** What the table takes, and how the lookup reads it. */
+import { PGlite } from "@electric-sql/pglite";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { migrate, prepare, seed } from "../stack/database.ts";
+
+async function openDatabase(): Promise<PGlite> {
+  const database = await PGlite.create();
+  await prepare(database, "closed");
+  await migrate(database);
+  return database;
+}
+
+const PROJECT = "2c9e4b7a-61d3-4f58-8a0e-9b35c7d1f620";
+
+function insert(database: PGlite, curr_user: string | null) {
+  return database.query(
+    "insert into public.activation_keys (project_id, curr_user) values ($1, $2)",
+    [PROJECT, curr_user],
+  );
+}
+
+Deno.test("table: a user name has 1 to 256 characters, counted as code points", async () => {
+  await using database = await openDatabase();
+  await insert(database, null);
+  await insert(database, "a");
+  await insert(database, "🛩".repeat(256));
+  for (const name of ["", "a".repeat(257), "🛩".repeat(257)]) {
+    await assertRejects(
+      () => insert(database, name),
+      Error,
+      "activation_keys_curr_user_length",
+    );
+  }
+});
+
+Deno.test("table: a key belongs to a project", async () => {
+  await using database = await openDatabase();
+  await assertRejects(
+    () => database.exec("insert into public.activation_keys default values"),
+    Error,
+    "project_id",
+  );
+});
+
+Deno.test("table: it and each of its columns carry a comment", async () => {
+  await using database = await openDatabase();
+  const { rows } = await database.query<{ name: string }>(`
+    select attname as name from pg_attribute
+    where attrelid = 'public.activation_keys'::regclass and attnum >= 0
+      and col_description(attrelid, attnum) is null
+    union all
+    select 'the table' where obj_description('public.activation_keys'::regclass) is null
+  `);
+  assertEquals(rows, []);
+});
+
+Deno.test("table: user names compare by their bytes", async () => {
+  await using database = await openDatabase();
+  const { rows } = await database.query(`
+    select collname from pg_attribute join pg_collation on pg_collation.oid = attcollation
+    where attrelid = 'public.activation_keys'::regclass and attname = 'curr_user'
+  `);
+  assertEquals(rows, [{ collname: "C" }]);
+});
+
+Deno.test("table: the seed goes in", async () => {
+  await using database = await openDatabase();
+  await seed(database);
+  const { rows } = await database.query<{ unused: number; used: number }>(`
+    select count(*) filter (where curr_user is null)::int as unused, count(curr_user)::int as used
+    from public.activation_keys
+  `);
+  assertEquals(rows, [{ unused: 1, used: 4 }]);
+});
+
+Deno.test("table: at 100,000 keys the lookup reads the index alone", async () => {
+  await using database = await openDatabase();
+  await database.exec(`
+    insert into public.activation_keys (project_id, curr_user)
+    select md5((number % 20)::text)::uuid, case when number % 3 > 0 then 'Pilot ' || number end
+    from generate_series(1, 100000) as number
+  `);
+  await database.exec("vacuum analyze public.activation_keys");
+  // The query of the Data API, as the role of the secret key.
+  await database.exec("set role service_role");
+  const { rows } = await database.query<{ "QUERY PLAN": string }>(`
+    explain (analyze, buffers, costs off)
+    select project_id from public.activation_keys
+    where project_id = md5('4')::uuid and curr_user = 'Pilot 50004' limit 1
+  `);
+  const plan = rows.map((row) => row["QUERY PLAN"]).join("\n");
+  assert(
+    plan.includes("Index Only Scan using activation_keys_lookup_idx"),
+    plan,
+  );
+  assert(plan.includes("Heap Fetches: 0"), plan);
+  assert(!plan.includes("Filter:"), plan);
+});
+
+Deno.test("table: keys that nobody has used are not in the index", async () => {
+  await using database = await openDatabase();
+  const size = async () => {
+    const { rows } = await database.query<{ bytes: number }>(
+      "select pg_relation_size('public.activation_keys_lookup_idx')::int as bytes",
+    );
+    return rows[0].bytes;
+  };
+  const empty = await size();
+  await database.exec(`
+    insert into public.activation_keys (project_id)
+    select gen_random_uuid() from generate_series(1, 10000)
+  `);
+  assertEquals(await size(), empty);
+});

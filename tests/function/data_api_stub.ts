@@ -1,0 +1,139 @@
+/**
+ * A Data API that misbehaves on demand, down to the bytes on the wire. No real one can be made to.
+ */
+
+/** What to do with one connection, after its request has been read. It is closed afterwards. */
+export type Behaviour = (connection: Deno.TcpConn) => void | Promise<void>;
+
+/** A Data API on a loopback port. Disposing of it closes the port and every connection. */
+export interface DataApiStub extends AsyncDisposable {
+  url: string;
+  /** The head of each request so far: request line and headers. */
+  requests: string[];
+  /** What it does next. */
+  behave: Behaviour;
+}
+
+/** Starts a Data API that does what it is told, on any free port when none is given. */
+export function startDataApiStub(
+  behave: Behaviour,
+  port = 0,
+): DataApiStub {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port });
+  const connections = new Set<Deno.TcpConn>();
+  const stub: DataApiStub = {
+    url: `http://127.0.0.1:${listener.addr.port}`,
+    requests: [],
+    behave,
+    async [Symbol.asyncDispose]() {
+      listener.close();
+      for (const connection of connections) close(connection);
+      await served;
+    },
+  };
+
+  const serve = async (connection: Deno.TcpConn) => {
+    connections.add(connection);
+    try {
+      const head = await readHead(connection);
+      if (head === "") return;
+      stub.requests.push(head);
+      await stub.behave(connection);
+    } catch (error) {
+      // The caller gave up, or the stub is being disposed of.
+      if (!isClosed(error)) throw error;
+    } finally {
+      connections.delete(connection);
+      close(connection);
+    }
+  };
+  const served = (async () => {
+    const serving: Promise<void>[] = [];
+    for await (const connection of listener) serving.push(serve(connection));
+    await Promise.all(serving);
+  })();
+  return stub;
+}
+
+/** Answers with status, body and headers. */
+export function answer(
+  status: number,
+  body: string,
+  headers: Record<string, string> = { "Content-Type": "application/json" },
+): Behaviour {
+  return (connection) => write(connection, head(status, body, headers) + body);
+}
+
+/** Answers with rows, as a healthy Data API does. */
+export function rows(...found: unknown[]): Behaviour {
+  return answer(200, JSON.stringify(found));
+}
+
+/** Head of an answer that declares the body's whole length. */
+export function head(
+  status: number,
+  body: string,
+  headers: Record<string, string> = {},
+): string {
+  const lines = Object.entries({
+    ...headers,
+    "Content-Length": `${new TextEncoder().encode(body).length}`,
+    "Connection": "close",
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} Status\r\n${lines.join("")}\r\n`;
+}
+
+/** Writes all of a text. */
+export async function write(
+  connection: Deno.TcpConn,
+  text: string,
+): Promise<void> {
+  const writer = connection.writable.getWriter();
+  try {
+    await writer.write(new TextEncoder().encode(text));
+  } finally {
+    writer.releaseLock();
+  }
+}
+
+/** Waits until the caller closes the connection. */
+export async function hang(connection: Deno.TcpConn): Promise<void> {
+  const buffer = new Uint8Array(1024);
+  while (await connection.read(buffer) !== null);
+}
+
+/** Ends the connection at once, without an answer. */
+export function drop(): void {}
+
+/** Does one thing with the first connection, and another with those after it. */
+export function first(behaviour: Behaviour, then: Behaviour): Behaviour {
+  let count = 0;
+  return (connection) =>
+    count++ === 0 ? behaviour(connection) : then(connection);
+}
+
+async function readHead(connection: Deno.TcpConn): Promise<string> {
+  const buffer = new Uint8Array(64 * 1024);
+  let text = "";
+  while (!text.includes("\r\n\r\n")) {
+    const length = await connection.read(buffer);
+    if (length === null) return "";
+    text += new TextDecoder().decode(buffer.subarray(0, length));
+  }
+  return text;
+}
+
+function close(connection: Deno.TcpConn) {
+  try {
+    connection.close();
+  } catch (error) {
+    if (!isClosed(error)) throw error;
+  }
+}
+
+function isClosed(error: unknown): boolean {
+  return error instanceof Deno.errors.BadResource ||
+    error instanceof Deno.errors.Interrupted ||
+    error instanceof Deno.errors.BrokenPipe ||
+    error instanceof Deno.errors.ConnectionReset;
+}

@@ -1,0 +1,96 @@
+/** What the function needs from its environment, and what it says when that is not there. */
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { ACTIVE, assertAnswer, check } from "../contract/service.ts";
+import { BootError, startFunction } from "../stack/function_process.ts";
+import { rows, startDataApiStub } from "./data_api_stub.ts";
+
+const URL_ = { SUPABASE_URL: "http://127.0.0.1:9" };
+const KEYS = { SUPABASE_SECRET_KEYS: `{"default":"sb_secret_s3cr3t"}` };
+const LEGACY = { SUPABASE_SERVICE_ROLE_KEY: "legacy-s3cr3t" };
+
+const REFUSED: [name: string, env: Record<string, string>, names: string][] = [
+  ["no variable at all", {}, "SUPABASE_URL"],
+  ["no address", { ...KEYS }, "SUPABASE_URL"],
+  ["an empty address", { ...KEYS, SUPABASE_URL: "" }, "SUPABASE_URL"],
+  ["no URL", { ...KEYS, SUPABASE_URL: "s3cr3t" }, "SUPABASE_URL"],
+  ["a URL of another kind", {
+    ...KEYS,
+    SUPABASE_URL: "postgres://s3cr3t@h/db",
+  }, "SUPABASE_URL"],
+  ["no key", URL_, "SUPABASE_SECRET_KEYS"],
+  [
+    "no key, which names the legacy variable too",
+    URL_,
+    "SUPABASE_SERVICE_ROLE_KEY",
+  ],
+  ["an empty legacy key", {
+    ...URL_,
+    SUPABASE_SERVICE_ROLE_KEY: "",
+  }, "SUPABASE_SERVICE_ROLE_KEY"],
+  ["a legacy key with a line break", {
+    ...URL_,
+    SUPABASE_SERVICE_ROLE_KEY: "s3cr3t\n",
+  }, "SUPABASE_SERVICE_ROLE_KEY"],
+  // Malformed keys are not read as "no keys": the legacy key does not save them.
+  ...[
+    "s3cr3t",
+    `{"default":"s3cr3t"`,
+    `"s3cr3t"`,
+    `["s3cr3t"]`,
+    "null",
+    "{}",
+    `{"backend":"s3cr3t"}`,
+    `{"default":""}`,
+    `{"default":null}`,
+    `{"default":["s3cr3t"]}`,
+    `{"default":"s3cr3t "}`,
+  ].map((value): [string, Record<string, string>, string] => [
+    `keys that are ${value}`,
+    { ...URL_, ...LEGACY, SUPABASE_SECRET_KEYS: value },
+    "SUPABASE_SECRET_KEYS",
+  ]),
+];
+
+for (const [name, env, variable] of REFUSED) {
+  Deno.test(`environment: ${name} stops the boot and names ${variable}`, async () => {
+    const { output, exitCode } = await assertRejects(
+      () => startFunction({ env }),
+      BootError,
+    );
+    assertEquals(exitCode, 1);
+    assert(output.includes(variable), output);
+    assert(!output.includes("s3cr3t"), output);
+  });
+}
+
+for (
+  const [name, env, key] of [
+    ["the secret key", { ...KEYS, ...LEGACY }, "sb_secret_s3cr3t"],
+    ["the legacy key, where there is no other", LEGACY, "legacy-s3cr3t"],
+    [
+      "the legacy key, where the other is empty",
+      { ...LEGACY, SUPABASE_SECRET_KEYS: "" },
+      "legacy-s3cr3t",
+    ],
+    ["the key named default among others", {
+      SUPABASE_SECRET_KEYS: `{"a":"x","default":"sb_secret_y","z":"x"}`,
+    }, "sb_secret_y"],
+  ] as [string, Record<string, string>, string][]
+) {
+  Deno.test(`environment: ${name} is what the Data API gets`, async () => {
+    await using dataApi = startDataApiStub(rows({}));
+    await using edgeFunction = await startFunction({
+      env: { SUPABASE_URL: dataApi.url, ...env },
+    });
+    await assertAnswer(
+      check(crypto.randomUUID(), "Amelia", edgeFunction.url),
+      ACTIVE,
+    );
+    const [request] = dataApi.requests;
+    assertEquals(request.match(/^apikey: (.*)\r$/im)?.[1], key);
+    assertEquals(
+      request.match(/^authorization: (.*)\r$/im)?.[1],
+      `Bearer ${key}`,
+    );
+  });
+}
