@@ -1,21 +1,23 @@
 /**
  * The tasks that test: each finds a service, or starts one, and runs the tests against it.
  *
- *     deno run -A tests/run.ts local|supabase|remote [arguments of deno test]
+ *     deno run -A tests/run.ts local|supabase|remote|deploy [arguments of deno test]
  */
-import { supabase } from "./deploy/cli.ts";
+import { downloadCli, supabase } from "./deploy/cli.ts";
+import { runTests } from "./run_tests.ts";
 import { type Service, startStack } from "./stack/stack.ts";
 
 // Black box: any service will do.
 const CONTRACT = ["tests/contract"];
 // These start what they test themselves.
 const LOCAL = ["tests/database", "tests/function", "tests/stack"];
+const DEPLOY = ["tests/deploy"];
 
 const [target, ...args] = Deno.args;
 switch (target) {
   case "local": {
     console.error("Starting the local stack ...");
-    await using stack = await startStack(0);
+    await using stack = await startStack();
     await test([...CONTRACT, ...LOCAL], args, stack.service);
     break;
   }
@@ -31,6 +33,10 @@ switch (target) {
     }
     await test(CONTRACT, args.filter((arg) => arg !== "--yes"), named());
     break;
+  case "deploy":
+    await downloadCli();
+    await test(DEPLOY, args);
+    break;
   default:
     fail(`There is no such target: ${target}`);
 }
@@ -38,15 +44,11 @@ switch (target) {
 async function test(
   paths: string[],
   args: string[],
-  service: Service,
+  service?: Service,
 ): Promise<void> {
-  console.error(`Testing ${service.API_URL} ...`);
-  const { code } = await new Deno.Command(Deno.execPath(), {
-    args: ["test", "--allow-all", ...args, ...paths],
-    cwd: new URL("..", import.meta.url),
-    env: { ...service },
-  }).spawn().status;
-  Deno.exitCode = code;
+  if (service) console.error(`Testing ${service.API_URL} ...`);
+  Deno.exitCode = await runTests([...args, ...paths], service).spawn().status
+    .then(({ code }) => code);
 }
 
 /** The stack of `supabase start`. */

@@ -1,10 +1,7 @@
-import type { PGlite } from "@electric-sql/pglite";
-import { PGLiteSocketServer } from "@electric-sql/pglite-socket";
-
-/** The version of the Supabase CLI that this project is made for. */
+/** The versions that this project is made for, and what runs them: both come from npm. */
 const SUPABASE_CLI = "supabase@3.1.0";
+const EDGE_DENO = "deno@2.1.4";
 
-// The CLI is no dependency in `deno.lock`: who only runs the tests should not download 140 MB.
 const NPX = Deno.build.os === "windows" ? "npx.cmd" : "npx";
 
 /** The project's root, where the CLI runs. */
@@ -17,50 +14,60 @@ export interface CliResult {
   stderr: string;
 }
 
+/** How to run the CLI. */
+export interface CliOptions {
+  /** The folder to run in, one with a `supabase` folder: the project's root, when not given. */
+  cwd?: URL;
+  /** Variables that it gets beside those of this process. */
+  env?: Record<string, string>;
+}
+
 /**
- * Runs the Supabase CLI.
+ * Runs the Supabase CLI, which answers nothing by itself: `--yes` has to be among its arguments
+ * where it would ask.
  *
- * @param args Its arguments.
- * @param options The folder it runs in (the project's root, when not given), and variables that it
- * gets beside those of this process.
  * @returns Its exit code and what it printed.
  */
 export async function supabase(
   args: string[],
-  { cwd = PROJECT, env = {} }: { cwd?: URL; env?: Record<string, string> } = {},
+  { cwd = PROJECT, env = {} }: CliOptions = {},
 ): Promise<CliResult> {
   const { code, stdout, stderr } = await new Deno.Command(NPX, {
+    // The CLI is no dependency in `deno.lock`: who only runs the tests should not download it.
     args: ["--yes", SUPABASE_CLI, ...args],
     cwd,
     env: { DO_NOT_TRACK: "1", NO_COLOR: "1", ...env },
     stdin: "null",
   }).output();
-  const decoder = new TextDecoder();
-  return {
-    code,
-    stdout: decoder.decode(stdout),
-    stderr: decoder.decode(stderr),
-  };
+  return { code, stdout: decode(stdout), stderr: decode(stderr) };
 }
 
-/** A PostgreSQL server on a loopback address. Disposing of it leaves the database itself open. */
-export interface DatabaseServer extends AsyncDisposable {
-  /** Connection string, as the CLI's `--remote` takes it. */
-  url: string;
+/** Downloads the CLI, if that has not been done, and says so: it takes a while. */
+export async function downloadCli(): Promise<void> {
+  console.error(`Getting ${SUPABASE_CLI} from npm: 140 MB, the first time ...`);
+  const { code, stderr } = await supabase(["--version"]);
+  if (code !== 0) throw new Error(`It cannot be had:\n${stderr}`);
 }
 
-/** Lets other processes reach a database. */
-export async function serveDatabase(database: PGlite): Promise<DatabaseServer> {
-  const server = new PGLiteSocketServer({
-    db: database,
-    host: "127.0.0.1",
-    port: 0,
-    maxConnections: 10,
-  });
-  await server.start();
-  return {
-    url:
-      `postgres://postgres:postgres@${server.getServerConn()}/postgres?sslmode=disable`,
-    [Symbol.asyncDispose]: () => server.stop(),
-  };
+/**
+ * The Deno at the level of the hosted edge runtime: the one that `EDGE_DENO` names, or else that
+ * of npm, which is downloaded if need be.
+ *
+ * @returns Path of its executable.
+ */
+export async function edgeDeno(): Promise<string> {
+  const own = Deno.env.get("EDGE_DENO");
+  if (own) return own;
+  console.error(`Getting ${EDGE_DENO} from npm: 50 MB, the first time ...`);
+  const { success, stdout, stderr } = await new Deno.Command(NPX, {
+    args: ["--yes", EDGE_DENO, "eval", "console.log(Deno.execPath())"],
+    // Not in the project: this Deno could not read its lock file.
+    cwd: "/",
+  }).output();
+  if (!success) throw new Error(`It cannot be had:\n${decode(stderr)}`);
+  return decode(stdout).trim();
+}
+
+function decode(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes);
 }

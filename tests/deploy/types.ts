@@ -1,6 +1,6 @@
-import { PGlite } from "@electric-sql/pglite";
-import { migrate, prepare } from "../stack/database.ts";
-import { serveDatabase, supabase } from "./cli.ts";
+import { migrate } from "../stack/database.ts";
+import { supabase } from "./cli.ts";
+import { startDatabaseServer } from "./database_server.ts";
 
 /**
  * Generates the TypeScript types of a database with the project's migrations.
@@ -9,10 +9,8 @@ import { serveDatabase, supabase } from "./cli.ts";
  * @throws {Error} When the CLI fails, with what it printed.
  */
 export async function generateTypes(): Promise<string> {
-  await using database = await PGlite.create();
-  await prepare(database, "closed");
-  await migrate(database);
-  await using server = await serveDatabase(database);
+  await using server = await startDatabaseServer("closed");
+  await migrate(server);
 
   const { code, stdout, stderr } = await supabase([
     "gen",
@@ -22,7 +20,8 @@ export async function generateTypes(): Promise<string> {
     `--remote=${server.url}`,
   ]);
   if (code !== 0) throw new Error(`supabase gen types failed:\n${stderr}`);
-  return await format(stdout);
+  // The CLI's output takes two passes to come to rest.
+  return await format(await format(stdout));
 }
 
 async function format(source: string): Promise<string> {

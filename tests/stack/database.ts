@@ -1,6 +1,9 @@
-import type { PGlite } from "@electric-sql/pglite";
-
 const SUPABASE = new URL("../../supabase/", import.meta.url);
+
+/** A database that runs SQL. */
+export interface Database {
+  exec(sql: string): Promise<unknown>;
+}
 
 /**
  * Privileges that a new table in `public` gets by itself: `open` on hosted projects from before
@@ -9,22 +12,26 @@ const SUPABASE = new URL("../../supabase/", import.meta.url);
 export type DefaultPrivileges = "open" | "closed";
 
 /**
- * Makes an empty PostgreSQL what a hosted project offers to a migration: a database with the roles
- * of the Data API.
+ * Makes an empty database what a hosted project offers to a migration: one with the roles of the
+ * Data API.
  *
  * @param database An empty database.
  * @param defaultPrivileges What those roles may do with tables that come later.
  */
 export async function prepare(
-  database: PGlite,
+  database: Database,
   defaultPrivileges: DefaultPrivileges,
 ): Promise<void> {
-  await database.exec(`
-    create role anon nologin noinherit;
-    create role authenticated nologin noinherit;
-    create role service_role nologin noinherit bypassrls;
-    grant usage on schema public to anon, authenticated, service_role;
-  `);
+  for (const role of ["anon", "authenticated", "service_role bypassrls"]) {
+    // Roles belong to the server, which may have other databases.
+    await database.exec(`
+      do $$ begin create role ${role} nologin noinherit;
+      exception when duplicate_object then null; end $$
+    `);
+  }
+  await database.exec(
+    "grant usage on schema public to anon, authenticated, service_role",
+  );
   if (defaultPrivileges === "open") {
     await database.exec(
       "alter default privileges in schema public grant all on tables to anon, authenticated, service_role",
@@ -33,7 +40,7 @@ export async function prepare(
 }
 
 /** Applies the project's migrations, in order. */
-export async function migrate(database: PGlite): Promise<void> {
+export async function migrate(database: Database): Promise<void> {
   const folder = new URL("migrations/", SUPABASE);
   const names = Array.from(Deno.readDirSync(folder), ({ name }) => name);
   for (const name of names.sort()) {
@@ -42,7 +49,7 @@ export async function migrate(database: PGlite): Promise<void> {
 }
 
 /** Inserts the project's seed. */
-export async function seed(database: PGlite): Promise<void> {
+export async function seed(database: Database): Promise<void> {
   await database.exec(
     await Deno.readTextFile(new URL("seed.sql", SUPABASE)),
   );

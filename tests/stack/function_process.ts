@@ -1,3 +1,9 @@
+/** Memory that the platform gives an edge function, in MB. */
+const MEMORY_MB = 256;
+
+// Deno 2.1 looks at its own certificates alone; a proxy's are in the system's.
+const DENO_TLS_CA_STORE = Deno.env.get("DENO_TLS_CA_STORE") ?? "mozilla,system";
+
 /** Folder of the edge function's source. */
 export const FUNCTION_FOLDER = new URL(
   "../../supabase/functions/check-username-active/",
@@ -22,8 +28,6 @@ export interface FunctionOptions {
   folder?: URL;
   /** The Deno to run it with. The one that runs this, when not given. */
   deno?: string;
-  /** More arguments for Deno. */
-  args?: string[];
   /** Called with what the function prints once it serves, as it comes. */
   onOutput?: (text: string) => void;
 }
@@ -43,13 +47,8 @@ export class BootError extends Error {
  * @throws {BootError} When it ends before that.
  */
 export async function startFunction(
-  {
-    env,
-    folder = FUNCTION_FOLDER,
-    deno = Deno.execPath(),
-    args = [],
-    onOutput,
-  }: FunctionOptions,
+  { env, folder = FUNCTION_FOLDER, deno = Deno.execPath(), onOutput }:
+    FunctionOptions,
 ): Promise<FunctionProcess> {
   const child = new Deno.Command(deno, {
     args: [
@@ -59,7 +58,8 @@ export async function startFunction(
       "--allow-env",
       "--host=127.0.0.1",
       "--port=0",
-      ...args,
+      `--v8-flags=--max-old-space-size=${MEMORY_MB}`,
+      ...lockArgs(folder),
       "index.ts",
     ],
     cwd: folder,
@@ -112,14 +112,15 @@ export async function startFunction(
  * @throws {Error} When they cannot be had.
  */
 export async function downloadPackages(
-  { folder = FUNCTION_FOLDER, deno = Deno.execPath(), args = [] }: Pick<
+  { folder = FUNCTION_FOLDER, deno = Deno.execPath() }: Omit<
     FunctionOptions,
-    "folder" | "deno" | "args"
+    "env"
   > = {},
 ): Promise<void> {
   const { success } = await new Deno.Command(deno, {
-    args: ["cache", ...args, "index.ts"],
+    args: ["cache", ...lockArgs(folder), "index.ts"],
     cwd: folder,
+    env: { DENO_TLS_CA_STORE },
     stdin: "null",
     stdout: "inherit",
     stderr: "inherit",
@@ -129,6 +130,11 @@ export async function downloadPackages(
       "The function's packages cannot be had: see above. Is the npm registry within reach?",
     );
   }
+}
+
+/** What was uploaded has no lock file; the source has the project's. */
+function lockArgs(folder: URL): string[] {
+  return folder.href === FUNCTION_FOLDER.href ? [] : ["--no-lock"];
 }
 
 /** Where that Deno keeps its packages. */

@@ -1,7 +1,11 @@
 import { App } from "@supabase/lite";
 import { createPgliteConnection } from "@supabase/lite/pglite";
 import { migrate, prepare, seed } from "./database.ts";
-import { downloadPackages, startFunction } from "./function_process.ts";
+import {
+  downloadPackages,
+  type FunctionOptions,
+  startFunction,
+} from "./function_process.ts";
 import { createGateway } from "./gateway.ts";
 
 /** Where a stack is, and the keys for it: what `supabase status -o env` calls by these names. */
@@ -19,18 +23,21 @@ export interface Stack extends AsyncDisposable {
 const PUBLISHABLE_KEY = "sb_publishable_local_stack_only";
 const SECRET_KEY = "sb_secret_local_stack_only";
 
+/** How to start a local stack. */
+export interface StackOptions extends Omit<FunctionOptions, "env"> {
+  /** TCP port of its address. Any free one, when not given. */
+  port?: number;
+}
+
 /**
  * Starts PostgreSQL, the Data API and the edge function behind one loopback address, from nothing
  * and without Docker.
  *
- * @param port TCP port of the address; 0 for any free one.
- * @param onOutput Called with what the function prints.
  * @returns The stack, once a request has gone all the way through it.
  * @throws {Deno.errors.AddrInUse} When the port is taken.
  */
 export async function startStack(
-  port: number,
-  onOutput?: (text: string) => void,
+  { port = 0, ...functionOptions }: StackOptions = {},
 ): Promise<Stack> {
   const running = new AsyncDisposableStack();
   try {
@@ -60,9 +67,9 @@ export async function startStack(
       },
     });
 
-    await downloadPackages();
+    await downloadPackages(functionOptions);
     const edgeFunction = running.use(
-      await startFunction({ env: platformEnv(service), onOutput }),
+      await startFunction({ ...functionOptions, env: platformEnv(service) }),
     );
     gateway.resolve(createGateway(dataApi.fetch, edgeFunction.url));
 

@@ -19,10 +19,10 @@ if (!Number.isInteger(port) || port < 0 || port > 65_535) {
 
 console.error("Starting PostgreSQL, the Data API and the edge function ...");
 try {
-  await using stack = await startStack(
+  await using stack = await startStack({
     port,
-    (text) => Deno.stderr.writeSync(new TextEncoder().encode(text)),
-  );
+    onOutput: (text) => Deno.stderr.writeSync(new TextEncoder().encode(text)),
+  });
   const { API_URL, PUBLISHABLE_KEY, SECRET_KEY } = stack.service;
   console.log(`
 API_URL=${API_URL}

@@ -1,0 +1,128 @@
+/** An upload of `supabase functions deploy`: what the platform would have got. */
+export interface Upload {
+  /** The uploaded files by their path. */
+  files: Map<string, Uint8Array>;
+  metadata: {
+    name: string;
+    entrypoint_path: string;
+    import_map_path: string;
+    verify_jwt: boolean;
+  };
+}
+
+/** Stands in for the Management API of the platform. Disposing of it ends it. */
+export interface ManagementApi extends AsyncDisposable {
+  /** What the CLI has uploaded so far. */
+  uploads: Upload[];
+  /** Method and path of each request that would have changed something, but for uploads. */
+  writes: string[];
+  /** Arguments that send the CLI here instead of to the platform. */
+  args: string[];
+  /** Variables that go with them. */
+  env: Record<string, string>;
+}
+
+const PROJECT_REF = "abcdefghijklmnopqrst";
+
+// A hosted project that has decided about everything that `supabase config push` could change.
+const HOSTED_CONFIG = {
+  api: {
+    enabled: true,
+    schemas: ["public", "operators_own"],
+    extra_search_path: ["public"],
+    max_rows: 500,
+  },
+  auth: {
+    enabled: true,
+    site_url: "https://operator.example",
+    jwt_expiry: 777,
+  },
+  database: { major_version: 17, ssl_enforcement: { enabled: true } },
+  pooler: { enabled: true, pool_mode: "session", default_pool_size: 33 },
+  realtime: { enabled: true },
+  storage: { enabled: true, file_size_limit: 104_857_600 },
+};
+
+/** Starts a Management API on a loopback port, with one project. */
+export async function startManagementApi(): Promise<ManagementApi> {
+  const uploads: Upload[] = [];
+  const writes: string[] = [];
+
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    async (request) => {
+      const { pathname } = new URL(request.url);
+      if (pathname === `/v1/projects/${PROJECT_REF}/functions/deploy`) {
+        const upload = await readUpload(request);
+        uploads.push(upload);
+        return Response.json({
+          id: "1",
+          slug: upload.metadata.name,
+          status: "ACTIVE",
+          version: 1,
+          ...upload.metadata,
+        }, { status: 201 });
+      }
+      if (request.method !== "GET") {
+        writes.push(`${request.method} ${pathname}`);
+      }
+      return Response.json(ANSWERS[pathname] ?? {});
+    },
+  );
+
+  const url = `http://127.0.0.1:${server.addr.port}`;
+  const profile = await Deno.makeTempFile({ suffix: ".yaml" });
+  await Deno.writeTextFile(
+    profile,
+    `name: stand-in\napi_url: ${url}\ndashboard_url: ${url}\nproject_host: supabase.co\n`,
+  );
+  return {
+    uploads,
+    writes,
+    args: [`--remote=${PROJECT_REF}`, "--profile", profile, "--yes"],
+    env: { SUPABASE_ACCESS_TOKEN: `sbp_${"0123456789".repeat(4)}` },
+    async [Symbol.asyncDispose]() {
+      await server.shutdown();
+      await Deno.remove(profile);
+    },
+  };
+}
+
+const ANSWERS: Record<string, unknown> = {
+  [`/v1/projects/${PROJECT_REF}`]: {
+    id: PROJECT_REF,
+    ref: PROJECT_REF,
+    organization_id: "o",
+    organization_slug: "o",
+    name: "Stand-in",
+    region: "eu-central-1",
+    created_at: "2026-01-01T00:00:00Z",
+    status: "ACTIVE_HEALTHY",
+    database: {
+      host: "db.example",
+      version: "17",
+      postgres_engine: "17",
+      release_channel: "ga",
+    },
+  },
+  [`/v1/projects/${PROJECT_REF}/billing/addons`]: {
+    selected_addons: [],
+    available_addons: [],
+  },
+  [`/v2/projects/${PROJECT_REF}/config`]: {
+    data: {
+      id: PROJECT_REF,
+      type: "project_config",
+      attributes: HOSTED_CONFIG,
+    },
+  },
+};
+
+async function readUpload(request: Request): Promise<Upload> {
+  const form = await request.formData();
+  const files = new Map<string, Uint8Array>();
+  for (const file of form.getAll("file")) {
+    if (file instanceof File) files.set(file.name, await file.bytes());
+  }
+  return { files, metadata: JSON.parse(String(form.get("metadata"))) };
+}

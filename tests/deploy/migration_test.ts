@@ -1,0 +1,135 @@
+/** What `supabase db push` makes of a hosted project's database, empty or with a table of its own. */
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { PRIVILEGES, PRIVILEGES_QUERY } from "../database/privileges.ts";
+import { PROJECT, supabase } from "./cli.ts";
+import { type DatabaseServer, startDatabaseServer } from "./database_server.ts";
+
+const VERSION = "20261121000000";
+
+// Both are meant: the secret key's role alone reads the table, and a new index is unused.
+const MEANT = ["rls_enabled_no_policy", "unused_index"];
+
+for (const defaults of ["closed", "open"] as const) {
+  Deno.test(`migration: db push, with ${defaults} default privileges`, async () => {
+    await using server = await startDatabaseServer(defaults);
+    await push(server);
+    assertEquals(await server.exec(PRIVILEGES_QUERY), PRIVILEGES);
+
+    const again = await push(server);
+    assertStringIncludes(again, "Remote database is up to date.");
+    assertEquals(await server.exec(PRIVILEGES_QUERY), PRIVILEGES);
+  });
+
+  Deno.test(`migration: the advisors find nothing, with ${defaults} default privileges`, async () => {
+    await using server = await startDatabaseServer(defaults);
+    await push(server);
+    const findings: { name: string; detail: string }[] = JSON.parse(
+      await run(server, ["db", "advisors", "--level=info", "--fail-on=none"]) ||
+        "[]",
+    );
+    assertEquals(
+      findings.filter(({ name }) => !MEANT.includes(name)),
+      [],
+      "`supabase db advisors` finds these: mend the migration",
+    );
+    assert(
+      findings.some(({ name }) => name === "rls_enabled_no_policy"),
+      "Row level security is off: the migration has to enable it",
+    );
+  });
+}
+
+Deno.test("migration: a table that was there before is kept as it is, and then serves", async () => {
+  await using server = await startDatabaseServer("open");
+  await server.exec(`
+    create table public.activation_keys (
+      key text primary key,
+      project_id uuid not null,
+      curr_user text,
+      activations integer not null default 0
+    );
+    insert into public.activation_keys values
+      ('AAAA-1', '6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4', 'Zoë Brückner#4821', 3),
+      ('AAAA-2', '6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4', null, 0);
+  `);
+  const content = () =>
+    server.exec("select * from public.activation_keys order by key");
+  const before = await content();
+
+  // Pushing the migration as it is fails, and changes nothing.
+  const args = ["db", "push", "--yes", `--remote=${server.url}`];
+  const { code, stderr } = await supabase(args);
+  assertEquals(code, 1);
+  assertStringIncludes(stderr, `relation "activation_keys" already exists`);
+  assertEquals(await content(), before);
+
+  // The way of the README.
+  await run(server, ["migration", "repair", VERSION, "--status=applied"]);
+  assertStringIncludes(await push(server), "Remote database is up to date.");
+  assertEquals(await content(), before);
+
+  const project = await copyOfProject();
+  try {
+    await Deno.writeTextFile(
+      new URL("supabase/migrations/20261122000000_adopt.sql", project),
+      await adoption(),
+    );
+    await push(server, project);
+  } finally {
+    await Deno.remove(project, { recursive: true });
+  }
+  assertEquals(await content(), before);
+  assertEquals(await server.exec(PRIVILEGES_QUERY), PRIVILEGES);
+  await server.exec("set enable_seqscan = off");
+  const plan = await server.exec(`
+    explain select project_id from public.activation_keys
+    where project_id = '6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4' and curr_user = 'Zoë Brückner#4821'
+  `);
+  assertStringIncludes(JSON.stringify(plan), "activation_keys_lookup_idx");
+});
+
+function push(server: DatabaseServer, cwd = PROJECT): Promise<string> {
+  return run(server, ["db", "push"], cwd);
+}
+
+/** Runs the CLI on a database; fails unless it succeeds and has nothing to say against the config. */
+async function run(
+  server: DatabaseServer,
+  args: string[],
+  cwd = PROJECT,
+): Promise<string> {
+  const { code, stdout, stderr } = await supabase(
+    [...args, "--yes", `--remote=${server.url}`],
+    { cwd },
+  );
+  assertEquals(code, 0, `supabase ${args.join(" ")}:\n${stderr}`);
+  const warnings = stderr.split("\n").filter((line) => /^WARN/i.test(line));
+  assertEquals(warnings, [], "mend supabase/config.toml");
+  return stdout;
+}
+
+/** The SQL that the README gives to those who have a table already. */
+async function adoption(): Promise<string> {
+  const readme = await Deno.readTextFile(new URL("README.md", PROJECT));
+  const sql = readme.match(/```sql\n(-- What the function needs[^]*?)```/)?.[1];
+  if (!sql) {
+    throw new Error("README.md has no SQL for a table that was there before");
+  }
+  return sql;
+}
+
+/** What an operator has of the project: its `supabase` folder. */
+async function copyOfProject(): Promise<URL> {
+  const folder = new URL(`file://${await Deno.makeTempDir()}/`);
+  for (
+    const path of [
+      "config.toml",
+      `migrations/${VERSION}_create_activation_keys.sql`,
+    ]
+  ) {
+    const copy = new URL(`supabase/${path}`, folder);
+    await Deno.mkdir(new URL(".", copy), { recursive: true });
+    await Deno.copyFile(new URL(`supabase/${path}`, PROJECT), copy);
+  }
+  return folder;
+}
