@@ -127,7 +127,8 @@ export async function downloadPackages(
   }).output();
   if (!success) {
     throw new Error(
-      "The function's packages cannot be had: see above. Is the npm registry within reach?",
+      "The function's packages cannot be had: see above. Does its own deno.json name each of " +
+        "them, and is the npm registry within reach?",
     );
   }
 }

@@ -1,0 +1,154 @@
+/**
+ * "The same user" as a property: for any two names `a` and `b`, a key of `a` makes `b` active if,
+ * and only if, they are the same string.
+ */
+import fc from "fast-check";
+import { holds } from "./fuzz.ts";
+import {
+  ACTIVE,
+  assertAnswer,
+  check,
+  issueKeys,
+  NOT_FOUND,
+} from "./service.ts";
+
+// Pieces that names go wrong with.
+const PIECES = [
+  // Case and compatibility.
+  ..."aAzZiIİıßẞſKkKåÅÅΣσςﬁﬀ²①Ａａ",
+  "ss",
+  "e\u0301",
+  "é",
+  "i\u0307",
+  "각",
+  "각",
+  // Zero width, direction, variation, joiners.
+  ..."\u200b\u200c\u200d\u2060\ufeff\u00ad\u202a\u202e\u2066\u2069\ufe0f\u034f\u180e",
+  // White space of every kind.
+  ..." \t\n\v\f\r\u0085\u00a0\u1680\u2000\u2003\u2009\u200a\u2028\u2029\u202f\u205f\u3000",
+  // Look-alikes.
+  ..."аеорсΑΒⅠ∕＃#ꓮ𝐀𝒜",
+  // URL and PostgREST syntax.
+  ..."*%,\"\\+&=?/;:.()[]{}<>|!~^$@`'",
+  "eq.",
+  "in.(",
+  "not.",
+  "is.null",
+  "like.*",
+  "%20",
+  "%00",
+  "%2",
+  '\\"',
+  "::text",
+  "->>",
+  // SQL and JSON.
+  "--",
+  "/*",
+  "';",
+  "$$",
+  "E'\\",
+  "null",
+  "NULL",
+  "true",
+  "{}",
+  "[]",
+  '""',
+  "undefined",
+  "NaN",
+  "0",
+  "1e3",
+  // The edges of Unicode.
+  "\u0001",
+  "\u001f",
+  "\u007f",
+  "\u0080",
+  "\ud7ff",
+  "\ue000",
+  "\ufffd",
+  "\ufffe",
+  "\uffff",
+  "\u{10000}",
+  "\u{10ffff}",
+  "🛩",
+  "👩‍✈️",
+];
+
+const isName = (text: string) =>
+  !text.includes("\0") && text.isWellFormed() && [...text].length >= 1 &&
+  [...text].length <= 256;
+
+const codePoints = fc.string({ unit: "binary", minLength: 1, maxLength: 1 });
+const name = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.array(
+      fc.oneof(fc.constantFrom(...PIECES), codePoints),
+      { minLength: 1, maxLength: 12 },
+    ).map((pieces) => pieces.join("")),
+  },
+  { weight: 2, arbitrary: fc.string({ unit: "binary", maxLength: 256 }) },
+  {
+    // Around the longest name.
+    weight: 1,
+    arbitrary: fc.tuple(
+      fc.constantFrom("a", "é", "🛩", " ", "%"),
+      fc.integer({ min: 250, max: 256 }),
+    ).map(([piece, length]) => piece.repeat(length)),
+  },
+).filter(isName);
+
+// What turns a name into one near it. `at` picks the place, `piece` what is put there.
+const EDITS: ((name: string[], at: number, piece: string) => string)[] = [
+  (name) => name.join(""),
+  (name) => name.join("").toUpperCase(),
+  (name) => name.join("").toLowerCase(),
+  (name) => name.join("").normalize("NFC"),
+  (name) => name.join("").normalize("NFD"),
+  (name) => name.join("").normalize("NFKC"),
+  (name) => name.join("").normalize("NFKD"),
+  (name) => name.join("").trim(),
+  (name) => name.join("").replaceAll(/\s+/g, " "),
+  (name) => name.join("").replaceAll(" ", "+"),
+  (name) => name.join("").replaceAll("ß", "ss"),
+  (name) => encodeURIComponent(name.join("")),
+  (name) => name.join("").replaceAll(/%(\d\d)/g, ""),
+  (name) => name.join("").replaceAll(/["\\]/g, "\\$&"),
+  (name) => name.join("").replaceAll(/\\(.)/g, "$1"),
+  (name) => `"${name.join("")}"`,
+  (name) => `eq.${name.join("")}`,
+  (name) => name.slice(0, -1).join(""),
+  (name) => name.toReversed().join(""),
+  (name, at) => name.toSpliced(at, 1).join(""),
+  (name, at) => name.toSpliced(at, 0, name[at]).join(""),
+  (name, at, piece) => name.toSpliced(at, 1, piece).join(""),
+  (name, at, piece) => name.toSpliced(at, 0, piece).join(""),
+  (name, _, piece) => [...name, piece].join(""),
+];
+
+const near = fc.tuple(
+  name,
+  fc.constantFrom(...EDITS),
+  fc.nat(),
+  fc.constantFrom(...PIECES),
+).map(([a, edit, at, piece]) => {
+  const points = [...a];
+  return { a, b: edit(points, at % points.length, piece) };
+}).filter(({ b }) => isName(b));
+
+const pairs = fc.oneof(
+  { weight: 4, arbitrary: near },
+  { weight: 1, arbitrary: fc.record({ a: name, b: name }) },
+);
+
+Deno.test("exactness: a key of one name is no key of another", async () => {
+  await holds(pairs, async ({ a, b }) => {
+    await using project = await issueKeys([a]);
+    await assertAnswer(check(project.id, a), ACTIVE);
+    await assertAnswer(check(project.id, b), a === b ? ACTIVE : NOT_FOUND);
+  }, [
+    { a: "ß", b: "ss" },
+    { a: "\u212a", b: "K" },
+    { a: "a\\", b: "a" },
+    { a: "%", b: "%25" },
+  ]);
+});

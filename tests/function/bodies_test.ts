@@ -1,0 +1,104 @@
+/** Any body at all: the answer is the contract's, and only a well-formed request is looked up. */
+import fc from "fast-check";
+import { assertEquals } from "@std/assert";
+import { holds } from "../contract/fuzz.ts";
+import {
+  ACTIVE,
+  type Answer,
+  assertAnswer,
+  INVALID,
+  INVALID_JSON,
+  MISSING,
+  send,
+  TOO_LARGE,
+} from "../contract/service.ts";
+import { startFunction } from "../stack/function_process.ts";
+import { platformEnv } from "../stack/stack.ts";
+import { rows, startDataApiStub } from "./data_api_stub.ts";
+
+/** The contract's section "Request", said once more in another way. */
+function expected(body: Uint8Array): Answer {
+  if (body.length > 16_384) return TOO_LARGE;
+  if (body.length === 0) return MISSING;
+  let value;
+  try {
+    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+  } catch {
+    return INVALID_JSON;
+  }
+  if (Object.prototype.toString.call(value) !== "[object Object]") {
+    return MISSING;
+  }
+  const absent = (name: string) =>
+    !Object.hasOwn(value, name) || value[name] === null || value[name] === "";
+  if (absent("username") || absent("project_id")) return MISSING;
+  const { username, project_id } = value;
+  const valid = typeof username === "string" && username.isWellFormed() &&
+    !username.includes("\0") && [...username].length <= 256 &&
+    typeof project_id === "string" &&
+    project_id.split("-").map((part) => part.length).join() === "8,4,4,4,12" &&
+    /^[0-9a-f-]+$/i.test(project_id) && !project_id.includes("\n");
+  return valid ? ACTIVE : INVALID;
+}
+
+const field = fc.oneof(
+  fc.uuid(),
+  fc.string({ unit: "binary" }),
+  fc.string({ unit: fc.constantFrom("a", "\0", "\ud800", "\udfff", "🛩") }),
+  fc.integer({ min: 254, max: 258 }).map((length) => "é".repeat(length)),
+  fc.constantFrom(undefined, null, "", 0, 1, true, false, [], {}),
+  fc.jsonValue(),
+);
+const object = fc.record({
+  username: field,
+  project_id: fc.oneof(fc.uuid(), field),
+});
+const text = fc.oneof(
+  { weight: 4, arbitrary: object.map((value) => JSON.stringify(value)) },
+  { weight: 1, arbitrary: fc.json() },
+  { weight: 1, arbitrary: fc.string({ unit: "binary" }) },
+).map((value) => new TextEncoder().encode(value));
+
+const body = fc.oneof(
+  { weight: 4, arbitrary: text },
+  { weight: 1, arbitrary: fc.uint8Array({ maxLength: 64 }) },
+  {
+    // One byte of a sound text changed.
+    weight: 2,
+    arbitrary: fc.tuple(text, fc.nat(), fc.nat({ max: 255 })).map((
+      [bytes, at, byte],
+    ) => bytes.with(at % bytes.length, byte)),
+  },
+  {
+    // A sound text, padded to somewhere around the limit.
+    weight: 1,
+    arbitrary: fc.tuple(text, fc.integer({ min: 16_380, max: 16_390 })).map((
+      [bytes, length],
+    ) => {
+      const padded = new Uint8Array(Math.max(length, bytes.length)).fill(0x20);
+      padded.set(bytes);
+      return padded;
+    }),
+  },
+);
+
+Deno.test("bodies: any of them gets its answer, and only a well-formed one a lookup", async () => {
+  await using dataApi = startDataApiStub(rows({}));
+  await using edgeFunction = await startFunction({
+    env: platformEnv({
+      API_URL: dataApi.url,
+      SECRET_KEY: "unused",
+      PUBLISHABLE_KEY: "unused",
+    }),
+  });
+  await holds(body, async (bytes) => {
+    const before = dataApi.requests.length;
+    const answer = expected(bytes);
+    const sent = new Uint8Array(bytes);
+    await assertAnswer(send({ body: sent }, edgeFunction.url), answer);
+    // The same, without a declared length.
+    const stream = new Blob([sent]).stream();
+    await assertAnswer(send({ body: stream }, edgeFunction.url), answer);
+    assertEquals(dataApi.requests.length - before, answer === ACTIVE ? 2 : 0);
+  }, []);
+});

@@ -1,0 +1,167 @@
+/** Callers that misbehave on the wire: the function stays up, says nothing, and keeps its memory. */
+import { assert, assertEquals } from "@std/assert";
+import {
+  ACTIVE,
+  assertAnswer,
+  check,
+  INVALID,
+  INVALID_JSON,
+  METHOD_NOT_ALLOWED,
+  MISSING,
+  NOT_FOUND,
+  send,
+  TOO_LARGE,
+} from "../contract/service.ts";
+import {
+  type FunctionProcess,
+  startFunction,
+} from "../stack/function_process.ts";
+import { platformEnv } from "../stack/stack.ts";
+import { rows, startDataApiStub, write } from "./data_api_stub.ts";
+
+const PROJECT = "0d5c8f3e-27b1-4c6a-9e84-b1f6720a3d59";
+
+async function start() {
+  const running = new AsyncDisposableStack();
+  const dataApi = running.use(startDataApiStub(rows({})));
+  const edgeFunction = running.use(
+    await startFunction({
+      env: platformEnv({
+        API_URL: dataApi.url,
+        SECRET_KEY: "unused",
+        PUBLISHABLE_KEY: "unused",
+      }),
+    }),
+  );
+  return {
+    dataApi,
+    edgeFunction,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+/** Sends bytes over a connection of its own, and returns what comes back until `read` is enough. */
+async function raw(
+  { url }: FunctionProcess,
+  talk: (connection: Deno.TcpConn) => Promise<void>,
+): Promise<void> {
+  using connection = await Deno.connect({
+    hostname: url.hostname,
+    port: Number(url.port),
+  });
+  await talk(connection);
+}
+
+const post = (headers: string) =>
+  `POST / HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n\r\n`;
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+const CALLERS: Record<string, (connection: Deno.TcpConn) => Promise<void>> = {
+  "sends its body a byte a second": async (connection) => {
+    await write(connection, post("Content-Length: 60"));
+    for (const byte of '{"u') {
+      await write(connection, byte);
+      await pause(1_000);
+    }
+  },
+  "promises more than it sends": (connection) =>
+    write(connection, post("Content-Length: 100") + '{"username":"a"'),
+  "never ends a chunked body": async (connection) => {
+    await write(connection, post("Transfer-Encoding: chunked"));
+    for (let chunk = 0; chunk < 5; chunk++) {
+      await write(connection, "1\r\n[\r\n");
+      await pause(100);
+    }
+  },
+  "breaks off amid a chunk": (connection) =>
+    write(connection, post("Transfer-Encoding: chunked") + "ff\r\n{"),
+  "sends a chunk that is none": (connection) =>
+    write(connection, post("Transfer-Encoding: chunked") + "zz\r\n{}\r\n"),
+  "hangs up amid the headers": (connection) =>
+    write(connection, "POST / HTTP/1.1\r\nHost: loc"),
+  "hangs up before the answer": (connection) => {
+    const body = JSON.stringify({ username: "a", project_id: PROJECT });
+    return write(connection, post(`Content-Length: ${body.length}`) + body);
+  },
+  "sends 64 KB of headers": async (connection) => {
+    const headers = `X: ${"x".repeat(1_000)}\r\n`.repeat(64);
+    await write(connection, post(`${headers}Content-Length: 0`));
+    await connection.read(new Uint8Array(1_024));
+  },
+  "speaks no HTTP": async (connection) => {
+    await write(connection, "\x16\x03\x01hello\r\n\r\n");
+    await connection.read(new Uint8Array(1_024));
+  },
+};
+
+for (const [name, talk] of Object.entries(CALLERS)) {
+  Deno.test(`caller: one that ${name} harms nobody`, async () => {
+    await using stack = await start();
+    const { edgeFunction } = stack;
+    const talking = Promise.all([1, 2, 3].map(() => raw(edgeFunction, talk)));
+    // Others are served all the while, and afterwards.
+    await assertAnswer(check(PROJECT, "a", edgeFunction.url), ACTIVE);
+    await talking;
+    await assertAnswer(check(PROJECT, "a", edgeFunction.url), ACTIVE);
+    assertEquals(edgeFunction.output().trim().split("\n").length, 1);
+  });
+}
+
+Deno.test("caller: an answer for a body that is too long comes before its end", async () => {
+  await using stack = await start();
+  await raw(stack.edgeFunction, async (connection) => {
+    await write(connection, post("Content-Length: 1000000"));
+    const buffer = new Uint8Array(64);
+    const length = await connection.read(buffer);
+    const line = new TextDecoder().decode(buffer.subarray(0, length ?? 0));
+    assert(line.startsWith("HTTP/1.1 413 "), line);
+  });
+});
+
+// 50,000 take a minute; a leak of a kilobyte a request shows in fewer.
+const REQUESTS = Number(Deno.env.get("LOAD_REQUESTS") ?? 6_000);
+const MEMORY_GROWTH_MB = 48;
+
+Deno.test(`caller: ${REQUESTS} mixed requests leave no memory behind`, async () => {
+  await using stack = await start();
+  const { dataApi, edgeFunction } = stack;
+  const { url } = edgeFunction;
+  const mixed = [
+    () => assertAnswer(check(PROJECT, "a", url), ACTIVE),
+    () => assertAnswer(check(PROJECT, "🛩".repeat(256), url), ACTIVE),
+    () => assertAnswer(check("no UUID", "a", url), INVALID),
+    () => assertAnswer(send({}, url), MISSING),
+    () => assertAnswer(send({ body: "[".repeat(10_000) }, url), INVALID_JSON),
+    () => assertAnswer(send({ body: "x".repeat(20_000) }, url), TOO_LARGE),
+    () => assertAnswer(send({ method: "GET" }, url), METHOD_NOT_ALLOWED),
+    () => raw(edgeFunction, CALLERS["promises more than it sends"]),
+  ];
+  const run = async (count: number) => {
+    let sent = 0;
+    await Promise.all(Array.from({ length: 16 }, async () => {
+      while (sent < count) await mixed[sent++ % mixed.length]();
+    }));
+    dataApi.requests.length = 0;
+  };
+
+  await run(2_000);
+  const beforeMb = await residentMb(edgeFunction.pid);
+  await run(REQUESTS);
+  const afterMb = await residentMb(edgeFunction.pid);
+  console.log(`resident memory: ${beforeMb} MB, then ${afterMb} MB`);
+  assert(afterMb - beforeMb < MEMORY_GROWTH_MB, `${beforeMb} → ${afterMb} MB`);
+
+  dataApi.behave = rows();
+  await assertAnswer(check(PROJECT, "a", url), NOT_FOUND);
+});
+
+async function residentMb(pid: number): Promise<number> {
+  if (Deno.build.os === "linux") {
+    const status = await Deno.readTextFile(`/proc/${pid}/status`);
+    return Math.round(Number(status.match(/VmRSS:\s+(\d+)/)?.[1]) / 1024);
+  }
+  const { stdout } = await new Deno.Command("ps", {
+    args: ["-o", "rss=", "-p", `${pid}`],
+  }).output();
+  return Math.round(Number(new TextDecoder().decode(stdout)) / 1024);
+}
