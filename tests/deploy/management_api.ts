@@ -105,6 +105,7 @@ const ANSWERS: Record<string, unknown> = {
       release_channel: "ga",
     },
   },
+  [`/v1/projects/${PROJECT_REF}/functions`]: [],
   [`/v1/projects/${PROJECT_REF}/billing/addons`]: {
     selected_addons: [],
     available_addons: [],
