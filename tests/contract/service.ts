@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Service } from "../stack/stack.ts";
 import { FUNCTION_PATH } from "../stack/gateway.ts";
+import { assertDescribed } from "./openapi.ts";
 
 /**
  * The service under test: the local stack, `supabase start` or a deployed project. Whoever starts
@@ -81,7 +82,10 @@ export function check(
   return send({ body: JSON.stringify({ username, project_id }) }, url);
 }
 
-/** Fails unless the response is this answer: status, body and every header of the contract. */
+/**
+ * Fails unless the response is this answer: status, body and every header of the contract; and
+ * unless `openapi.yaml` describes it.
+ */
 export async function assertAnswer(
   response: Response | Promise<Response>,
   { status, body, headers = {} }: Answer,
@@ -102,6 +106,7 @@ export async function assertAnswer(
   for (const [name, value] of Object.entries(expected)) {
     assertEquals(actual.headers.get(name), value, `${name} of ${status}`);
   }
+  assertDescribed(actual, text);
   if (body === null) return;
   const type = actual.headers.get("content-type") ?? "none";
   assert(/^application\/json(;|$)/.test(type), `Content-Type is ${type}`);

@@ -65,7 +65,11 @@ const body = fc.oneof(
   {
     // One byte of a sound text changed.
     weight: 2,
-    arbitrary: fc.tuple(text, fc.nat(), fc.nat({ max: 255 })).map((
+    arbitrary: fc.tuple(
+      text.filter((bytes) => bytes.length > 0),
+      fc.nat(),
+      fc.nat({ max: 255 }),
+    ).map((
       [bytes, at, byte],
     ) => bytes.with(at % bytes.length, byte)),
   },

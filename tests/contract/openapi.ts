@@ -1,0 +1,56 @@
+import { assert } from "@std/assert";
+import { parse } from "@std/yaml";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { FUNCTION_FOLDER } from "../stack/function_process.ts";
+
+interface Responses {
+  [status: string]: {
+    headers?: Record<string, object>;
+    content?: Record<string, unknown>;
+  };
+}
+
+const document = parse(
+  await Deno.readTextFile(new URL("openapi.yaml", FUNCTION_FOLDER)),
+);
+const PATH = "/functions/v1/check-username-active";
+const ajv = new Ajv2020({ strict: false }).addSchema(document, "openapi");
+
+/**
+ * Fails unless `openapi.yaml` describes this answer: its status, its headers and its body.
+ *
+ * @param response The answer.
+ * @param text Its body.
+ */
+export function assertDescribed(response: Response, text: string): void {
+  const { status } = response;
+  const operation = status === 204 ? "options" : "post";
+  const responses: Responses = document.paths[PATH][operation].responses;
+  const described = responses[status];
+  assert(described, `openapi.yaml does not know status ${status}`);
+
+  const at = `#/paths/${encode(PATH)}/${operation}/responses/${status}`;
+  for (const name of Object.keys(described.headers ?? {})) {
+    const header = document.components.headers[name] ??
+      described.headers?.[name];
+    const value = response.headers.get(name);
+    assert(
+      value !== null && ajv.validate(header.schema, value),
+      `openapi.yaml describes another ${name} for ${status} than ${value}`,
+    );
+  }
+
+  // An answer to HEAD has no body.
+  if (text === "") return;
+  assert(described.content, `openapi.yaml knows no body for ${status}`);
+  const schema = `openapi${at}/content/${encode("application/json")}/schema`;
+  assert(
+    ajv.validate(schema, JSON.parse(text)),
+    `openapi.yaml describes another body for ${status} than ${text}`,
+  );
+}
+
+/** Writes a name as one step of a JSON pointer in a URL. */
+function encode(name: string): string {
+  return name.replaceAll("/", "~1");
+}
