@@ -40,11 +40,10 @@ export function logLookupFailure(
 }
 
 function describe({ status, error, timedOut }: LookupFailure) {
-  if (timedOut) {
-    return { code: "timeout", message: "The Data API took too long" };
-  }
   if (status === 0) {
-    return { code: "unreachable", message: "The Data API did not answer" };
+    return timedOut
+      ? { code: "timeout", message: "The Data API took too long" }
+      : { code: "unreachable", message: "The Data API did not answer" };
   }
   const known = DataApiError.safeParse(error);
   if (known.success) return known.data;

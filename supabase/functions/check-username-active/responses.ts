@@ -3,13 +3,17 @@ import type { Outcome } from "./outcome.ts";
 
 const METHODS = "POST, OPTIONS";
 
-// The CORS headers that supabase-js clients need, narrowed to the methods that exist here.
 const HEADERS = {
-  ...corsHeaders,
-  "Access-Control-Allow-Methods": METHODS,
+  "Access-Control-Allow-Origin": "*",
   "Cache-Control": "no-store",
 };
 const JSON_HEADERS = { ...HEADERS, "Content-Type": "application/json" };
+const PREFLIGHT_HEADERS = {
+  ...HEADERS,
+  // The headers that supabase-js clients send are allowed, too.
+  "Access-Control-Allow-Headers": corsHeaders["Access-Control-Allow-Headers"],
+  "Access-Control-Allow-Methods": METHODS,
+};
 
 /**
  * The answer to each outcome: status, body and headers of the contract's table.
@@ -34,19 +38,22 @@ export function respond(outcome: Outcome): Response {
     case "body_too_large":
       return json(413, { error: "Request body too large" });
     case "method_not_allowed":
-      return json(405, { error: "Method not allowed" }, { Allow: METHODS });
+      return json(405, { error: "Method not allowed" }, {
+        ...JSON_HEADERS,
+        Allow: METHODS,
+      });
     case "preflight":
-      return new Response(null, { status: 204, headers: HEADERS });
+      return new Response(null, {
+        status: 204,
+        headers: PREFLIGHT_HEADERS,
+      });
   }
 }
 
 function json(
   status: number,
   body: { success: true } | { error: string },
-  headers?: Record<string, string>,
+  headers: Record<string, string> = JSON_HEADERS,
 ): Response {
-  return Response.json(body, {
-    status,
-    headers: { ...JSON_HEADERS, ...headers },
-  });
+  return new Response(JSON.stringify(body), { status, headers });
 }
