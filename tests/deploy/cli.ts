@@ -1,8 +1,9 @@
 /** The versions that this project is made for, and what runs them: both come from npm. */
-const SUPABASE_CLI = "supabase@3.1.0";
+export const SUPABASE_CLI = "supabase@3.1.0";
 const EDGE_DENO = "deno@2.1.4";
 
-const NPX = Deno.build.os === "windows" ? "npx.cmd" : "npx";
+/** What runs a package of npm. */
+export const NPX = Deno.build.os === "windows" ? "npx.cmd" : "npx";
 
 /** The project's root, where the CLI runs. */
 export const PROJECT = new URL("../../", import.meta.url);

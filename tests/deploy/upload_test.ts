@@ -1,8 +1,9 @@
 /** What `supabase functions deploy` uploads, and that it runs as it was uploaded. */
 import { assert, assertEquals } from "@std/assert";
 import { runTests } from "../run_tests.ts";
+import { downloadPackages } from "../stack/function_process.ts";
 import { startStack } from "../stack/stack.ts";
-import { edgeDeno, supabase } from "./cli.ts";
+import { edgeDeno, PROJECT, supabase } from "./cli.ts";
 import { startManagementApi, type Upload } from "./management_api.ts";
 
 const FOLDER = "supabase/functions/check-username-active/";
@@ -14,23 +15,57 @@ async function deploy(): Promise<Upload> {
     { env: api.env },
   );
   assertEquals(code, 0, `supabase functions deploy:\n${stderr}`);
-  assertEquals(
-    stderr.split("\n").filter((line) => /^WARN/i.test(line)),
-    [],
-    "mend supabase/config.toml",
-  );
+  assertNoWarning(stderr);
   assertEquals(api.uploads.length, 1);
   return api.uploads[0];
 }
 
-Deno.test("upload: callers need no token", async () => {
-  const { metadata } = await deploy();
-  assertEquals(
-    metadata.verify_jwt,
-    false,
-    "config.toml needs verify_jwt = false below [functions.check-username-active]",
-  );
-});
+async function deployBundle(): Promise<Upload> {
+  await using api = await startManagementApi();
+  const { success, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["task", "deploy", ...api.args],
+    cwd: PROJECT,
+    env: api.env,
+    stdin: "null",
+  }).output();
+  const output = new TextDecoder().decode(stderr);
+  assert(success, `deno task deploy:\n${output}`);
+  assertNoWarning(output);
+  assertEquals(api.uploads.length, 1);
+  return api.uploads[0];
+}
+
+function assertNoWarning(stderr: string): void {
+  const warnings = stderr.split("\n").filter((line) => /^WARN/i.test(line));
+  assertEquals(warnings, [], "mend supabase/config.toml");
+}
+
+for (const [what, upload] of Object.entries({ deploy, deployBundle })) {
+  Deno.test(`upload: callers need no token (${what})`, async () => {
+    const { metadata } = await upload();
+    assertEquals(
+      metadata.verify_jwt,
+      false,
+      "config.toml needs verify_jwt = false below [functions.check-username-active]",
+    );
+  });
+
+  Deno.test(`upload: it passes the contract tests at the edge runtime's level (${what})`, async () => {
+    const deno = await edgeDeno();
+    await using uploaded = await unpack(await upload());
+    await using stack = await startStack({ folder: uploaded.folder, deno });
+    // But for what is said of the table: that is not uploaded here.
+    const tests = await runTests([
+      "tests/contract",
+      "--ignore=tests/contract/access_test.ts",
+    ], stack.service).output();
+    assert(
+      tests.success,
+      new TextDecoder().decode(tests.stdout) +
+        new TextDecoder().decode(tests.stderr),
+    );
+  });
+}
 
 Deno.test("upload: the function's own files, and nothing else", async () => {
   const { files, metadata } = await deploy();
@@ -44,38 +79,23 @@ Deno.test("upload: the function's own files, and nothing else", async () => {
   assertEquals(metadata.import_map_path, `${FOLDER}deno.json`);
 });
 
-Deno.test("upload: it type-checks and passes the contract tests at the edge runtime's level", async () => {
+Deno.test("upload: a bundle holds its packages and no source", async () => {
+  const { files } = await deployBundle();
+  assertEquals(
+    [...files.keys()].sort(),
+    ["bundle.js", "deno.json", "index.ts"].map((name) => FOLDER + name),
+  );
+});
+
+Deno.test("upload: it type-checks at the edge runtime's level", async () => {
   const deno = await edgeDeno();
-  const { files } = await deploy();
-  const root = new URL(`file://${await Deno.makeTempDir()}/`);
-  try {
-    for (const [path, content] of files) {
-      const file = new URL(path, root);
-      await Deno.mkdir(new URL(".", file), { recursive: true });
-      await Deno.writeFile(file, content);
-    }
-    const folder = new URL(FOLDER, root);
-    await using stack = await startStack({ folder, deno });
-
-    const check = await new Deno.Command(deno, {
-      args: ["check", "--no-lock", "index.ts"],
-      cwd: folder,
-    }).output();
-    assert(check.success, new TextDecoder().decode(check.stderr));
-
-    // But for what is said of the table: that is not uploaded here.
-    const tests = await runTests([
-      "tests/contract",
-      "--ignore=tests/contract/access_test.ts",
-    ], stack.service).output();
-    assert(
-      tests.success,
-      new TextDecoder().decode(tests.stdout) +
-        new TextDecoder().decode(tests.stderr),
-    );
-  } finally {
-    await Deno.remove(root, { recursive: true });
-  }
+  await using uploaded = await unpack(await deploy());
+  await downloadPackages({ folder: uploaded.folder, deno });
+  const check = await new Deno.Command(deno, {
+    args: ["check", "--no-lock", "index.ts"],
+    cwd: uploaded.folder,
+  }).output();
+  assert(check.success, new TextDecoder().decode(check.stderr));
 });
 
 Deno.test("config: pushing it changes nothing of a hosted project's", async () => {
@@ -87,3 +107,19 @@ Deno.test("config: pushing it changes nothing of a hosted project's", async () =
   assert(stderr.includes("Comparison scope: api, auth, database"), stderr);
   assertEquals(api.writes, [], stderr);
 });
+
+/** Puts the uploaded files into an empty folder. */
+async function unpack(
+  { files }: Upload,
+): Promise<AsyncDisposable & { folder: URL }> {
+  const root = new URL(`file://${await Deno.makeTempDir()}/`);
+  for (const [path, content] of files) {
+    const file = new URL(path, root);
+    await Deno.mkdir(new URL(".", file), { recursive: true });
+    await Deno.writeFile(file, content);
+  }
+  return {
+    folder: new URL(FOLDER, root),
+    [Symbol.asyncDispose]: () => Deno.remove(root, { recursive: true }),
+  };
+}

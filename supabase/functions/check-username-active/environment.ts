@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 /** What the function needs to reach its project's Data API. */
 export interface Environment {
@@ -10,7 +10,7 @@ export interface Environment {
 
 const Url = z.url({ protocol: /^https?$/ });
 // Whatever an HTTP header can carry: a stray line break would fail every lookup instead of the boot.
-const Key = z.string().regex(/^[\x21-\x7e]+$/);
+const Key = z.string().check(z.regex(/^[\x21-\x7e]+$/));
 const SecretKeys = z.object({ default: Key });
 
 /**
@@ -23,10 +23,8 @@ const SecretKeys = z.object({ default: Key });
  */
 export function readEnvironment(env: Pick<Deno.Env, "get">): Environment {
   return {
-    supabaseUrl: valid(
-      Url.safeParse(env.get("SUPABASE_URL")),
-      "SUPABASE_URL must be an http or https address",
-    ),
+    supabaseUrl: Url.safeParse(env.get("SUPABASE_URL")).data ??
+      refuse("SUPABASE_URL must be an http or https address"),
     secretKey: readSecretKey(env),
   };
 }
@@ -34,19 +32,18 @@ export function readEnvironment(env: Pick<Deno.Env, "get">): Environment {
 function readSecretKey(env: Pick<Deno.Env, "get">): string {
   const secretKeys = env.get("SUPABASE_SECRET_KEYS");
   if (secretKeys) {
-    return valid(
-      SecretKeys.safeParse(parseJson(secretKeys)),
-      "SUPABASE_SECRET_KEYS must be a JSON object whose field `default` is a secret key",
-    ).default;
+    return SecretKeys.safeParse(parseJson(secretKeys)).data?.default ??
+      refuse(
+        "SUPABASE_SECRET_KEYS must be a JSON object whose field `default` is a secret key",
+      );
   }
-  return valid(
-    Key.safeParse(env.get("SUPABASE_SERVICE_ROLE_KEY")),
-    "SUPABASE_SECRET_KEYS, or else the legacy SUPABASE_SERVICE_ROLE_KEY, must hold the secret key",
-  );
+  return Key.safeParse(env.get("SUPABASE_SERVICE_ROLE_KEY")).data ??
+    refuse(
+      "SUPABASE_SECRET_KEYS, or else the legacy SUPABASE_SERVICE_ROLE_KEY, must hold the secret key",
+    );
 }
 
-function valid<T>(result: z.ZodSafeParseResult<T>, requirement: string): T {
-  if (result.success) return result.data;
+function refuse(requirement: string): never {
   throw new Error(`check-username-active cannot start: ${requirement}.`);
 }
 

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 /** What supabase-js reports of a query that failed. */
 export interface LookupFailure {
@@ -14,8 +14,8 @@ export interface LookupFailure {
 
 // PostgREST's shape for its own errors and PostgreSQL's. Anything else may quote the query.
 const DataApiError = z.object({
-  code: z.string().regex(/^\w{1,32}$/),
-  message: z.string().max(1_000),
+  code: z.string().check(z.regex(/^\w{1,32}$/)),
+  message: z.string().check(z.maxLength(1_000)),
 });
 
 /**

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { BadRequest } from "./outcome.ts";
 
 /** Longest request body that is read, in bytes. */
@@ -7,13 +7,13 @@ const MAX_BODY_BYTES = 16 * 1024;
 const ActivationCheck = z.object({
   // 1 to 256 code points (not UTF-16 units), without U+0000 and lone surrogates: neither can be
   // stored, and a lone surrogate would turn into U+FFFD in the query's URL and match that user.
-  username: z.string().regex(/^[^\0\p{Surrogate}]{1,256}$/u),
+  username: z.string().check(z.regex(/^[^\0\p{Surrogate}]{1,256}$/u)),
   // Not `z.uuid()`: that refuses UUIDs without the version and variant of RFC 9562.
   project_id: z.guid(),
 });
 
-const present = z.unknown().refine((value) =>
-  value !== undefined && value !== null && value !== ""
+const present = z.unknown().check(
+  z.refine((value) => value !== undefined && value !== null && value !== ""),
 );
 const CompleteBody = z.object({ username: present, project_id: present });
 
