@@ -28,6 +28,8 @@ export interface FunctionOptions {
   folder?: URL;
   /** The Deno to run it with. The one that runs this, when not given. */
   deno?: string;
+  /** More arguments for `deno serve`. */
+  args?: string[];
   /** Called with what the function prints once it serves, as it comes. */
   onOutput?: (text: string) => void;
 }
@@ -47,8 +49,13 @@ export class BootError extends Error {
  * @throws {BootError} When it ends before that.
  */
 export async function startFunction(
-  { env, folder = FUNCTION_FOLDER, deno = Deno.execPath(), onOutput }:
-    FunctionOptions,
+  {
+    env,
+    folder = FUNCTION_FOLDER,
+    deno = Deno.execPath(),
+    args = [],
+    onOutput,
+  }: FunctionOptions,
 ): Promise<FunctionProcess> {
   const child = new Deno.Command(deno, {
     args: [
@@ -60,6 +67,7 @@ export async function startFunction(
       "--port=0",
       `--v8-flags=--max-old-space-size=${MEMORY_MB}`,
       ...lockArgs(folder),
+      ...args,
       "index.ts",
     ],
     cwd: folder,
@@ -138,8 +146,16 @@ function lockArgs(folder: URL): string[] {
   return folder.href === FUNCTION_FOLDER.href ? [] : ["--no-lock"];
 }
 
-/** Where that Deno keeps its packages. */
-async function denoDir(deno: string): Promise<string> {
+const denoDirs = new Map<string, Promise<string>>();
+
+/** Where that Deno keeps its packages. Asked once, for a start is measured. */
+function denoDir(deno: string): Promise<string> {
+  const known = denoDirs.get(deno) ?? askDenoDir(deno);
+  denoDirs.set(deno, known);
+  return known;
+}
+
+async function askDenoDir(deno: string): Promise<string> {
   const { stdout } = await new Deno.Command(deno, {
     args: ["info", "--json", "--no-config", "--no-lock"],
   }).output();

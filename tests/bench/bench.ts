@@ -1,0 +1,23 @@
+/**
+ * `deno task bench`: measures the function against a baseline in the same run. Compare ratios, not
+ * figures of different machines.
+ */
+import { cpus } from "node:os";
+import { benchColdStart } from "./cold_start.ts";
+import { benchLookup } from "./lookup.ts";
+import { prepareSubjects } from "./subjects.ts";
+import { benchThroughput } from "./throughput.ts";
+
+await using subjects = await prepareSubjects();
+const { stdout } = await new Deno.Command(subjects.deno, {
+  args: ["--version"],
+}).output();
+const [runtime] = new TextDecoder().decode(stdout).split("\n");
+console.log(
+  `${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${
+    cpus()[0].model
+  }, ${Deno.build.target}, functions on ${runtime}`,
+);
+await benchThroughput(subjects);
+await benchColdStart(subjects);
+await benchLookup();

@@ -1,0 +1,76 @@
+import { startFunction } from "../stack/function_process.ts";
+import { platformEnv } from "../stack/stack.ts";
+import type { Subject, Subjects } from "./subjects.ts";
+import { median, printTable } from "./table.ts";
+
+const ROUNDS = 11;
+
+// The platform's isolates find no code cache of an earlier run.
+const COLD = ["--no-code-cache"];
+
+/** Measures the import alone, and the time from spawning the runtime to the first answer. */
+export async function benchColdStart(subjects: Subjects): Promise<void> {
+  const measured = [subjects.source, subjects.bundle, subjects.scaffold];
+  const results = measured.map(({ name }) => ({
+    name,
+    imports: [] as number[],
+    answers: [] as number[],
+  }));
+  for (let round = 1; round <= ROUNDS; round++) {
+    console.error(`Cold start, round ${round} of ${ROUNDS} ...`);
+    for (const [index, subject] of measured.entries()) {
+      results[index].imports.push(await importMs(subject, subjects.deno));
+      results[index].answers.push(await firstAnswerMs(subject, subjects.deno));
+    }
+  }
+
+  const imports = results.map((result) => median(result.imports));
+  const answers = results.map((result) => median(result.answers));
+  printTable(`Cold start, medians of ${ROUNDS} rounds`, [
+    ["", "import ms", "of the source", "spawn to answer ms", "of the source"],
+    ...results.map(({ name }, index) => [
+      name,
+      imports[index].toFixed(1),
+      (imports[index] / imports[0]).toFixed(2),
+      answers[index].toFixed(0),
+      (answers[index] / answers[0]).toFixed(2),
+    ]),
+  ]);
+}
+
+const ENV = platformEnv({
+  API_URL: "http://127.0.0.1:9",
+  PUBLISHABLE_KEY: "sb_publishable_bench",
+  SECRET_KEY: "sb_secret_bench",
+});
+
+async function importMs({ folder }: Subject, deno: string): Promise<number> {
+  const script = `const startedAt = performance.now();
+    await import("${new URL("index.ts", folder)}");
+    console.log(performance.now() - startedAt);`;
+  const timer = new URL("import_timer.ts", folder);
+  await Deno.writeTextFile(timer, script);
+  const { success, stdout, stderr } = await new Deno.Command(deno, {
+    args: ["run", "--cached-only", "--no-lock", "-A", ...COLD, timer.pathname],
+    cwd: folder,
+    env: ENV,
+  }).output();
+  if (!success) throw new Error(new TextDecoder().decode(stderr));
+  return Number(new TextDecoder().decode(stdout));
+}
+
+async function firstAnswerMs(
+  { folder }: Subject,
+  deno: string,
+): Promise<number> {
+  const startedAt = performance.now();
+  await using edgeFunction = await startFunction({
+    env: ENV,
+    folder,
+    deno,
+    args: COLD,
+  });
+  const response = await fetch(edgeFunction.url, { method: "OPTIONS" });
+  await response.body?.cancel();
+  return performance.now() - startedAt;
+}

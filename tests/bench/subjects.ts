@@ -1,0 +1,88 @@
+import { bundleProject } from "../deploy/bundle.ts";
+import { edgeDeno, PROJECT } from "../deploy/cli.ts";
+import {
+  downloadPackages,
+  FUNCTION_FOLDER,
+} from "../stack/function_process.ts";
+
+/** What is measured: a name, and a folder with an `index.ts`, outside of the project as deployed. */
+export interface Subject {
+  name: string;
+  folder: URL;
+}
+
+/** Everything that is measured. Disposing of it removes the folders. */
+export interface Subjects extends AsyncDisposable {
+  /** The Deno that all of it runs on: the hosted edge runtime's level. */
+  deno: string;
+  stub: Subject;
+  limit: Subject;
+  bare: Subject;
+  scaffold: Subject;
+  source: Subject;
+  bundle: Subject;
+}
+
+const HANDLERS = new URL("handlers/", import.meta.url);
+
+/** Copies the handlers and the function to folders of their own, and gets their packages. */
+export async function prepareSubjects(): Promise<Subjects> {
+  const deno = await edgeDeno();
+  const root = new URL(`file://${await Deno.makeTempDir()}/`);
+  const { imports } = JSON.parse(
+    await Deno.readTextFile(new URL("deno.json", PROJECT)),
+  );
+
+  const handler = async (file: string, name: string): Promise<Subject> => {
+    const folder = new URL(`${file}/`, root);
+    await Deno.mkdir(folder);
+    await Deno.copyFile(
+      new URL("environment.ts", HANDLERS),
+      new URL("environment.ts", folder),
+    );
+    await Deno.copyFile(
+      new URL(`${file}.ts`, HANDLERS),
+      new URL("index.ts", folder),
+    );
+    await Deno.writeTextFile(
+      new URL("deno.json", folder),
+      JSON.stringify({ imports }),
+    );
+    return { name, folder };
+  };
+
+  const source = { name: "this function", folder: new URL("source/", root) };
+  await Deno.mkdir(source.folder);
+  for (const { name } of Deno.readDirSync(FUNCTION_FOLDER)) {
+    await Deno.copyFile(
+      new URL(name, FUNCTION_FOLDER),
+      new URL(name, source.folder),
+    );
+  }
+  const bundled = await bundleProject();
+  const subjects = {
+    stub: await handler("stub", "Data API stub"),
+    limit: await handler("limit", "fetch alone: the limit"),
+    bare: await handler("bare", "bare supabase-js"),
+    scaffold: await handler("scaffold", "official scaffold"),
+    source,
+    bundle: {
+      name: "this function, bundled",
+      folder: new URL(
+        "supabase/functions/check-username-active/",
+        bundled.folder,
+      ),
+    },
+  };
+  for (const { folder } of Object.values(subjects)) {
+    await downloadPackages({ folder, deno });
+  }
+  return {
+    deno,
+    ...subjects,
+    async [Symbol.asyncDispose]() {
+      await Deno.remove(root, { recursive: true });
+      await Deno.remove(bundled.folder, { recursive: true });
+    },
+  };
+}
