@@ -1,7 +1,7 @@
 /**
  * The tasks that test: each finds a service, or starts one, and runs the tests against it.
  *
- *     deno run -A tests/run.ts local|supabase|remote|deploy [arguments of deno test]
+ *     deno run -A tests/run.ts local|supabase|remote|deploy|docs|browser [arguments of deno test]
  */
 import { downloadCli, supabase } from "./deploy/cli.ts";
 import { runTests } from "./run_tests.ts";
@@ -12,15 +12,20 @@ const CONTRACT = ["tests/contract"];
 // These start what they test themselves.
 const LOCAL = ["tests/database", "tests/function", "tests/stack"];
 const DEPLOY = ["tests/deploy"];
+const DOCS = ["tests/docs"];
+const BROWSER = ["tests/browser"];
 
 const [target, ...args] = Deno.args;
 switch (target) {
-  case "local": {
-    console.error("Starting the local stack ...");
-    await using stack = await startStack();
-    await test([...CONTRACT, ...LOCAL], args, stack.service);
+  case "local":
+    await testLocally([...CONTRACT, ...LOCAL]);
     break;
-  }
+  case "docs":
+    await testLocally(DOCS);
+    break;
+  case "browser":
+    await testLocally(BROWSER);
+    break;
   case "supabase":
     await test(CONTRACT, args, await runningSupabase());
     break;
@@ -39,6 +44,12 @@ switch (target) {
     break;
   default:
     fail(`There is no such target: ${target}`);
+}
+
+async function testLocally(paths: string[]): Promise<void> {
+  console.error("Starting the local stack ...");
+  await using stack = await startStack();
+  await test(paths, args, stack.service);
 }
 
 async function test(

@@ -1,0 +1,128 @@
+/** A page of another origin, in a real browser, as an in-game HTML panel is one. */
+import { assertEquals } from "@std/assert";
+import { chromium } from "playwright-core";
+import { issueKeys, service } from "../contract/service.ts";
+import { FUNCTION_PATH } from "../stack/gateway.ts";
+
+/** Debian's, Ubuntu's or the one that `CHROMIUM` names. */
+function findBrowser(): string {
+  const candidates = [
+    Deno.env.get("CHROMIUM"),
+    "/usr/bin/chromium",
+    "/usr/bin/chromium-browser",
+    "/usr/bin/google-chrome",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+  ];
+  for (const path of candidates) {
+    try {
+      if (path && Deno.statSync(path).isFile) return path;
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    }
+  }
+  throw new Error(
+    "There is no Chromium here. On Debian: apt-get install chromium. Elsewhere, name its " +
+      "executable: CHROMIUM=/path/to/chromium deno task test:browser",
+  );
+}
+
+Deno.test({
+  name: "browser: a page of another origin calls the function",
+  // The browser's pipes are Playwright's, which closes them a little later than it says.
+  sanitizeOps: false,
+  sanitizeResources: false,
+  async fn(context) {
+    await using page = Deno.serve(
+      { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+      () =>
+        new Response("<!doctype html><title>Panel</title>", {
+          headers: { "Content-Type": "text/html" },
+        }),
+    );
+    await using project = await issueKeys(["Zoë#4821"]);
+    const browser = await chromium.launch({
+      executablePath: findBrowser(),
+      args: [
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--no-first-run",
+      ],
+    });
+    try {
+      const tab = await browser.newPage();
+      // Another origin: its host is another name.
+      await tab.goto(`http://localhost:${page.addr.port}/`);
+      const requests: string[] = [];
+      const session = await tab.context().newCDPSession(tab);
+      await session.send("Network.enable");
+      session.on(
+        "Network.requestWillBeSent",
+        ({ request }) => requests.push(request.method),
+      );
+
+      const call = (body: unknown, headers: Record<string, string>) =>
+        tab.evaluate(
+          async ([url, body, headers]) => {
+            const response = await fetch(url, {
+              method: "POST",
+              headers,
+              body,
+            });
+            return [response.status, await response.json()];
+          },
+          [
+            service.API_URL + FUNCTION_PATH,
+            JSON.stringify(body),
+            headers,
+          ] as const,
+        );
+      const json = { "Content-Type": "application/json" };
+      const project_id = project.id;
+
+      await context.step("200, after a preflight", async () => {
+        assertEquals(
+          await call({ username: "Zoë#4821", project_id }, json),
+          [200, { success: true }],
+        );
+        assertEquals(requests.toSorted(), ["OPTIONS", "POST"]);
+      });
+      await context.step("200, without a preflight", async () => {
+        requests.length = 0;
+        assertEquals(
+          await call({ username: "Zoë#4821", project_id }, {}),
+          [200, { success: true }],
+        );
+        assertEquals(requests, ["POST"]);
+      });
+      await context.step("200, with the headers of supabase-js", async () => {
+        const headers = {
+          ...json,
+          Authorization: "Bearer x",
+          apikey: "x",
+          "X-Client-Info": "x",
+        };
+        assertEquals(
+          await call({ username: "Zoë#4821", project_id }, headers),
+          [200, { success: true }],
+        );
+      });
+      await context.step("499", async () => {
+        assertEquals(
+          await call({ username: "zoë#4821", project_id }, json),
+          [499, { error: "User not found for project" }],
+        );
+      });
+      await context.step("400", async () => {
+        assertEquals(
+          await call({ username: "Zoë#4821" }, json),
+          [400, { error: "Missing username or project_id" }],
+        );
+      });
+    } finally {
+      await browser.close();
+    }
+  },
+});
