@@ -60,6 +60,16 @@ export const METHOD_NOT_ALLOWED: Answer = {
 };
 export const PREFLIGHT: Answer = { status: 204, body: null };
 
+/** What a browser asks before a page of an in-game panel may POST JSON. */
+export const PANEL_PREFLIGHT: RequestInit = {
+  method: "OPTIONS",
+  headers: {
+    "Origin": "coui://html_ui",
+    "Access-Control-Request-Method": "POST",
+    "Access-Control-Request-Headers": "content-type",
+  },
+};
+
 /**
  * Sends a request to the function.
  *

@@ -9,6 +9,8 @@ import {
   METHOD_NOT_ALLOWED,
   MISSING,
   NOT_FOUND,
+  PANEL_PREFLIGHT,
+  PREFLIGHT,
   send,
   TOO_LARGE,
 } from "../contract/service.ts";
@@ -40,7 +42,7 @@ async function start() {
   };
 }
 
-/** Sends bytes over a connection of its own, and returns what comes back until `read` is enough. */
+/** Talks to the function over a connection of its own, and hangs up. */
 async function raw(
   { url }: FunctionProcess,
   talk: (connection: Deno.TcpConn) => Promise<void>,
@@ -115,6 +117,18 @@ Deno.test("caller: an answer for a body that is too long comes before its end", 
     const length = await connection.read(buffer);
     const line = new TextDecoder().decode(buffer.subarray(0, length ?? 0));
     assert(line.startsWith("HTTP/1.1 413 "), line);
+  });
+});
+
+Deno.test("caller: a preflight gets the function's own answer", async () => {
+  await using stack = await start();
+  await assertAnswer(send(PANEL_PREFLIGHT, stack.edgeFunction.url), {
+    ...PREFLIGHT,
+    headers: {
+      "access-control-allow-methods": "POST, OPTIONS",
+      "access-control-allow-headers":
+        "authorization, x-client-info, apikey, content-type, x-retry-count, traceparent, tracestate, baggage",
+    },
   });
 });
 

@@ -230,6 +230,14 @@ const FAULTS: Fault[] = [
     requests: 1,
   },
   {
+    name: "an error of 100,000 characters",
+    behave: json(400, { code: "XX000", message: "x".repeat(100_000) }),
+    answer: DATABASE_ERROR,
+    code: "XX000",
+    message: "x".repeat(1_000),
+    requests: 1,
+  },
+  {
     name: "an error that quotes the request",
     behave: json(400, {
       code: "XX000",

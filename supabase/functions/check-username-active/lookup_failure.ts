@@ -12,10 +12,13 @@ export interface LookupFailure {
   durationMs: number;
 }
 
+/** Longest message that is logged, in UTF-16 units. */
+const MAX_MESSAGE_LENGTH = 1_000;
+
 // PostgREST's shape for its own errors and PostgreSQL's. Anything else may quote the query.
 const DataApiError = z.object({
   code: z.string().check(z.regex(/^\w{1,32}$/)),
-  message: z.string().check(z.maxLength(1_000)),
+  message: z.string(),
 });
 
 /**
@@ -34,7 +37,9 @@ export function logLookupFailure(
   console.error(JSON.stringify({
     event: "lookup_failed",
     code,
-    message: quotes ? "(withheld: it quotes the request)" : message,
+    message: quotes
+      ? "(withheld: it quotes the request)"
+      : message.slice(0, MAX_MESSAGE_LENGTH),
     duration_ms: Math.round(failure.durationMs),
   }));
 }

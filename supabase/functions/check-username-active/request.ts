@@ -56,7 +56,10 @@ async function readBytes(request: Request): Promise<Uint8Array | undefined> {
   if (declared > MAX_BODY_BYTES) return undefined;
 
   // A body of declared length is read whole: as a stream, it would cost a third of the throughput.
-  if (declared <= MAX_BODY_BYTES) return await request.bytes();
+  if (declared <= MAX_BODY_BYTES) {
+    const whole = await request.bytes();
+    return whole.length > MAX_BODY_BYTES ? undefined : whole;
+  }
 
   const buffer = new Uint8Array(MAX_BODY_BYTES);
   let length = 0;
