@@ -39,3 +39,24 @@ Deno.test("readme: its table of the contract has every error of the OpenAPI docu
     assert(README.includes(`\`{"error":"${error}"}\``), error);
   }
 });
+
+Deno.test("readme: it deploys with the commands that the deploy tests run", async () => {
+  const [migrations, uploads] = await Promise.all(
+    ["migration_test.ts", "upload_test.ts"].map((name) =>
+      Deno.readTextFile(new URL(`tests/deploy/${name}`, PROJECT))
+    ),
+  );
+  for (
+    const [command, tests] of [
+      ["db push", migrations],
+      ["migration repair 20261121000000 --status=applied", migrations],
+      ["functions deploy check-username-active", uploads],
+    ]
+  ) {
+    assert(README.includes(`\nsupabase ${command}`), command);
+    const args = command.split(" ").map((arg) =>
+      arg === "20261121000000" ? "VERSION" : JSON.stringify(arg)
+    );
+    assert(tests.includes(args.join(", ")), args.join(", "));
+  }
+});
