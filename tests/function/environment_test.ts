@@ -23,6 +23,10 @@ const REFUSED: [name: string, env: Record<string, string>, names: string][] = [
     URL_,
     "SUPABASE_SERVICE_ROLE_KEY",
   ],
+  ["no key named default", {
+    ...URL_,
+    SUPABASE_SECRET_KEYS: `{"backend":"s3cr3t"}`,
+  }, "SUPABASE_SECRET_KEYS"],
   ["an empty legacy key", {
     ...URL_,
     SUPABASE_SERVICE_ROLE_KEY: "",
@@ -38,8 +42,6 @@ const REFUSED: [name: string, env: Record<string, string>, names: string][] = [
     `"s3cr3t"`,
     `["s3cr3t"]`,
     "null",
-    "{}",
-    `{"backend":"s3cr3t"}`,
     `{"default":""}`,
     `{"default":null}`,
     `{"default":["s3cr3t"]}`,
@@ -70,6 +72,16 @@ for (
     [
       "the legacy key, where the other is empty",
       { ...LEGACY, SUPABASE_SECRET_KEYS: "" },
+      "legacy-s3cr3t",
+    ],
+    [
+      "the legacy key, where none is named default",
+      { ...LEGACY, SUPABASE_SECRET_KEYS: `{"backend":"x"}` },
+      "legacy-s3cr3t",
+    ],
+    [
+      "the legacy key, where there are no others yet",
+      { ...LEGACY, SUPABASE_SECRET_KEYS: "{}" },
       "legacy-s3cr3t",
     ],
     ["the key named default among others", {

@@ -11,7 +11,7 @@ export interface Environment {
 const Url = z.url({ protocol: /^https?$/ });
 // Whatever an HTTP header can carry: a stray line break would fail every lookup instead of the boot.
 const Key = z.string().check(z.regex(/^[\x21-\x7e]+$/));
-const SecretKeys = z.object({ default: Key });
+const SecretKeys = z.object({ default: z.optional(Key) });
 
 /**
  * Reads the variables that the platform sets: the current names first, the legacy one after.
@@ -32,14 +32,14 @@ export function readEnvironment(env: Pick<Deno.Env, "get">): Environment {
 function readSecretKey(env: Pick<Deno.Env, "get">): string {
   const secretKeys = env.get("SUPABASE_SECRET_KEYS");
   if (secretKeys) {
-    return SecretKeys.safeParse(parseJson(secretKeys)).data?.default ??
-      refuse(
-        "SUPABASE_SECRET_KEYS must be a JSON object whose field `default` is a secret key",
-      );
+    const { default: key } = SecretKeys.safeParse(parseJson(secretKeys)).data ??
+      refuse("SUPABASE_SECRET_KEYS must be a JSON object of secret keys");
+    if (key) return key;
   }
   return Key.safeParse(env.get("SUPABASE_SERVICE_ROLE_KEY")).data ??
     refuse(
-      "SUPABASE_SECRET_KEYS, or else the legacy SUPABASE_SERVICE_ROLE_KEY, must hold the secret key",
+      "SUPABASE_SECRET_KEYS must hold a secret key named `default`, " +
+        "or else the legacy SUPABASE_SERVICE_ROLE_KEY must hold one",
     );
 }
 
