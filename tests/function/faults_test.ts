@@ -349,6 +349,28 @@ for (const fault of FAULTS) {
   });
 }
 
+Deno.test("fault: a short name withholds a message that quotes it, and no other", async () => {
+  for (
+    const [name, message, logged] of [
+      ["a", "permission denied for table activation_keys"],
+      ["E", "permission denied for table activation_keys"],
+      ["a", 'no user "a"', "(withheld: it quotes the request)"],
+      ["a", "/?curr_user=eq.a&limit=1", "(withheld: it quotes the request)"],
+      ["a", "aha: a", "(withheld: it quotes the request)"],
+      ["#1", "no a#1", "(withheld: it quotes the request)"],
+      ["山田", "山田はいません", "(withheld: it quotes the request)"],
+    ]
+  ) {
+    await using dataApi = startDataApiStub(
+      json(403, { code: "42501", message }),
+    );
+    await using edgeFunction = await start(dataApi.url);
+    await assertAnswer(check(PROJECT, name, edgeFunction.url), DATABASE_ERROR);
+    const [line] = logLines(edgeFunction.output());
+    assertEquals([line.code, line.message], ["42501", logged ?? message]);
+  }
+});
+
 Deno.test("fault: the Data API goes away and comes back", async () => {
   const healthy = startDataApiStub(rows(ROW));
   await using edgeFunction = await start(healthy.url);

@@ -31,27 +31,28 @@ export function logLookupFailure(
   failure: LookupFailure,
   unspeakable: string[],
 ): void {
-  const { code, message } = describe(failure);
-  const spellings = unspeakable.flatMap(spellingsOf);
-  const quotes = spellings.some((text) => message.includes(text));
   console.error(JSON.stringify({
     event: "lookup_failed",
-    code,
-    message: quotes
-      ? "(withheld: it quotes the request)"
-      : message.slice(0, MAX_MESSAGE_LENGTH),
+    ...describe(failure, unspeakable.flatMap(spellingsOf)),
     duration_ms: Math.round(failure.durationMs),
   }));
 }
 
-function describe({ status, error, timedOut }: LookupFailure) {
+function describe(
+  { status, error, timedOut }: LookupFailure,
+  unspeakable: string[],
+): { code: string; message: string } {
   if (status === 0) {
     return timedOut
       ? { code: "timeout", message: "The Data API took too long" }
       : { code: "unreachable", message: "The Data API did not answer" };
   }
-  const known = DataApiError.safeParse(error);
-  if (known.success) return known.data;
+  const known = DataApiError.safeParse(error).data;
+  if (known) {
+    return unspeakable.some((text) => quotes(known.message, text))
+      ? { code: known.code, message: "(withheld: it quotes the request)" }
+      : { ...known, message: known.message.slice(0, MAX_MESSAGE_LENGTH) };
+  }
   return status < 300
     ? {
       code: "malformed",
@@ -68,4 +69,17 @@ function spellingsOf(text: string): string[] {
     new URLSearchParams({ "": text }).toString().slice(1),
     JSON.stringify(text).slice(1, -1),
   ];
+}
+
+/** Whether a message holds a text, but not as a part of a word: "a" is no quotation in "table". */
+function quotes(message: string, text: string): boolean {
+  const parts = message.split(text);
+  return parts.slice(1).some((after, index) => {
+    const before = parts[index];
+    return !isOneWord(before, text) && !isOneWord(text, after);
+  });
+}
+
+function isOneWord(left: string, right: string): boolean {
+  return /[a-z0-9]$/i.test(left) && /^[a-z0-9]/i.test(right);
 }
