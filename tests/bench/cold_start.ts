@@ -51,7 +51,14 @@ async function importMs({ folder }: Subject, deno: string): Promise<number> {
   const timer = new URL("import_timer.ts", folder);
   await Deno.writeTextFile(timer, script);
   const { success, stdout, stderr } = await new Deno.Command(deno, {
-    args: ["run", "--cached-only", "--no-lock", "-A", ...COLD, timer.pathname],
+    args: [
+      "run",
+      "--cached-only",
+      "--no-lock",
+      "-A",
+      ...COLD,
+      "import_timer.ts",
+    ],
     cwd: folder,
     env: ENV,
   }).output();

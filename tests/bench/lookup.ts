@@ -1,5 +1,5 @@
-import { PGlite } from "@electric-sql/pglite";
-import { migrate, prepare } from "../stack/database.ts";
+import type { PGlite } from "@electric-sql/pglite";
+import { openDatabase } from "../stack/database.ts";
 import { median, printTable } from "./table.ts";
 
 const SIZES = [1_000, 100_000, 1_000_000];
@@ -7,9 +7,7 @@ const LOOKUPS = 25;
 
 /** Measures blocks read and time of the lookup as the table grows, two thirds of the keys used. */
 export async function benchLookup(): Promise<void> {
-  await using database = await PGlite.create();
-  await prepare(database, "closed");
-  await migrate(database);
+  await using database = await openDatabase();
   // Else a scan would begin where the last one ended.
   await database.exec("set synchronize_seqscans = off");
 

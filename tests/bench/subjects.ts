@@ -1,9 +1,10 @@
-import { bundleProject } from "../deploy/bundle.ts";
+import { bundleProject, DEPLOYED_FOLDER } from "../deploy/bundle.ts";
 import { edgeDeno, PROJECT } from "../deploy/cli.ts";
 import {
   downloadPackages,
   FUNCTION_FOLDER,
 } from "../stack/function_process.ts";
+import { makeTempFolder } from "../temp_folder.ts";
 
 /** What is measured: a name, and a folder with an `index.ts`, outside of the project as deployed. */
 export interface Subject {
@@ -28,7 +29,8 @@ const HANDLERS = new URL("handlers/", import.meta.url);
 /** Copies the handlers and the function to folders of their own, and gets their packages. */
 export async function prepareSubjects(): Promise<Subjects> {
   const deno = await edgeDeno();
-  const root = new URL(`file://${await Deno.makeTempDir()}/`);
+  await using unfinished = new AsyncDisposableStack();
+  const root = unfinished.use(await makeTempFolder()).url;
   const { imports } = JSON.parse(
     await Deno.readTextFile(new URL("deno.json", PROJECT)),
   );
@@ -59,7 +61,7 @@ export async function prepareSubjects(): Promise<Subjects> {
       new URL(name, source.folder),
     );
   }
-  const bundled = await bundleProject();
+  const bundled = unfinished.use(await bundleProject());
   const subjects = {
     stub: await handler("stub", "Data API stub"),
     limit: await handler("limit", "fetch alone: the limit"),
@@ -68,21 +70,16 @@ export async function prepareSubjects(): Promise<Subjects> {
     source,
     bundle: {
       name: "this function, bundled",
-      folder: new URL(
-        "supabase/functions/check-username-active/",
-        bundled.folder,
-      ),
+      folder: new URL(DEPLOYED_FOLDER, bundled.url),
     },
   };
   for (const { folder } of Object.values(subjects)) {
     await downloadPackages({ folder, deno });
   }
+  const folders = unfinished.move();
   return {
     deno,
     ...subjects,
-    async [Symbol.asyncDispose]() {
-      await Deno.remove(root, { recursive: true });
-      await Deno.remove(bundled.folder, { recursive: true });
-    },
+    [Symbol.asyncDispose]: () => folders.disposeAsync(),
   };
 }

@@ -1,6 +1,7 @@
 import { assert } from "@std/assert";
 import { parse } from "@std/yaml";
 import { Ajv2020 } from "ajv/dist/2020.js";
+import { FUNCTION_PATH as PATH } from "../stack/gateway.ts";
 import { FUNCTION_FOLDER } from "../stack/function_process.ts";
 
 interface Responses {
@@ -13,7 +14,6 @@ interface Responses {
 const document = parse(
   await Deno.readTextFile(new URL("openapi.yaml", FUNCTION_FOLDER)),
 );
-const PATH = "/functions/v1/check-username-active";
 const ajv = new Ajv2020({ strict: false }).addSchema(document, "openapi");
 
 /**

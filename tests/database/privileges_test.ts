@@ -1,15 +1,7 @@
 /** Who may do what with the table, on a PostgreSQL that nothing but the migrations has touched. */
-import { PGlite } from "@electric-sql/pglite";
 import { assertEquals, assertRejects } from "@std/assert";
-import { type DefaultPrivileges, migrate, prepare } from "../stack/database.ts";
+import { openDatabase } from "../stack/database.ts";
 import { PRIVILEGES, PRIVILEGES_QUERY } from "./privileges.ts";
-
-async function openDatabase(privileges: DefaultPrivileges): Promise<PGlite> {
-  const database = await PGlite.create();
-  await prepare(database, privileges);
-  await migrate(database);
-  return database;
-}
 
 for (const defaults of ["open", "closed"] as const) {
   Deno.test(`privileges: ${defaults} default privileges make no difference`, async () => {

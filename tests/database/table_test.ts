@@ -1,14 +1,7 @@
 /** What the table takes, and how the lookup reads it. */
-import { PGlite } from "@electric-sql/pglite";
+import type { PGlite } from "@electric-sql/pglite";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { migrate, prepare, seed } from "../stack/database.ts";
-
-async function openDatabase(): Promise<PGlite> {
-  const database = await PGlite.create();
-  await prepare(database, "closed");
-  await migrate(database);
-  return database;
-}
+import { openDatabase, seed } from "../stack/database.ts";
 
 const PROJECT = "2c9e4b7a-61d3-4f58-8a0e-9b35c7d1f620";
 

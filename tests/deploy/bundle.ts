@@ -1,22 +1,31 @@
+import { fileURLToPath } from "node:url";
 import { FUNCTION_FOLDER } from "../stack/function_process.ts";
+import { makeTempFolder, type TempFolder } from "../temp_folder.ts";
 import { PROJECT } from "./cli.ts";
 
-const FOLDER = "supabase/functions/check-username-active/";
+/** Where the function is, from the root of what is deployed. */
+export const DEPLOYED_FOLDER = "supabase/functions/check-username-active/";
+
+/** A folder to deploy from. Disposing of it removes it. */
+export interface BundledProject extends TempFolder {
+  /** How large the bundle is, in bytes. */
+  bytes: number;
+}
 
 /**
  * Makes a folder to deploy from, which holds the function as one minified file and the project's
- * own `config.toml`. The caller removes it.
+ * own `config.toml`.
  *
- * @returns The folder, and how large the bundle is, in bytes.
  * @throws {Error} When the bundler fails, with what it printed.
  */
-export async function bundleProject(): Promise<{ folder: URL; bytes: number }> {
-  const folder = new URL(`file://${await Deno.makeTempDir()}/`);
-  const target = new URL(FOLDER, folder);
+export async function bundleProject(): Promise<BundledProject> {
+  await using unfinished = new AsyncDisposableStack();
+  const folder = unfinished.use(await makeTempFolder());
+  const target = new URL(DEPLOYED_FOLDER, folder.url);
   await Deno.mkdir(target, { recursive: true });
   await Deno.copyFile(
     new URL("supabase/config.toml", PROJECT),
-    new URL("supabase/config.toml", folder),
+    new URL("supabase/config.toml", folder.url),
   );
 
   const bundle = new URL("bundle.js", target);
@@ -25,7 +34,7 @@ export async function bundleProject(): Promise<{ folder: URL; bytes: number }> {
       "bundle",
       "--minify",
       "--platform=deno",
-      `--output=${bundle.pathname}`,
+      `--output=${fileURLToPath(bundle)}`,
       "index.ts",
     ],
     cwd: FUNCTION_FOLDER,
@@ -42,5 +51,7 @@ export async function bundleProject(): Promise<{ folder: URL; bytes: number }> {
     `export { default } from "./bundle.js";\n`,
   );
   await Deno.writeTextFile(new URL("deno.json", target), "{}\n");
-  return { folder, bytes: (await Deno.stat(bundle)).size };
+  const { size } = await Deno.stat(bundle);
+  unfinished.move();
+  return { ...folder, bytes: size };
 }

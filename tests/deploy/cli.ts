@@ -43,6 +43,11 @@ export async function supabase(
   return { code, stdout: decode(stdout), stderr: decode(stderr) };
 }
 
+/** What the CLI has to say against `config.toml`, among what it printed. */
+export function warnings(stderr: string): string[] {
+  return stderr.split("\n").filter((line) => /^WARN/i.test(line));
+}
+
 /** Downloads the CLI, if that has not been done, and says so: it takes a while. */
 export async function downloadCli(): Promise<void> {
   console.error(`Getting ${SUPABASE_CLI} from npm: 140 MB, the first time ...`);

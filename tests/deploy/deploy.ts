@@ -6,28 +6,22 @@ import { bundleProject } from "./bundle.ts";
 import { NPX, SUPABASE_CLI } from "./cli.ts";
 
 console.error("Bundling the function ...");
-const { folder, bytes } = await bundleProject();
-try {
-  console.error(
-    `One file of ${
-      Math.round(bytes / 1024)
-    } KB, with its packages: an isolate imports it in about ` +
-      "a sixth of the source's time.\n" +
-      `Deploying it with ${SUPABASE_CLI}, which asks before it does. (--yes answers for you.)`,
-  );
-  const { code } = await new Deno.Command(NPX, {
-    args: [
-      "--yes",
-      SUPABASE_CLI,
-      "functions",
-      "deploy",
-      "check-username-active",
-      "--use-api",
-      ...Deno.args,
-    ],
-    cwd: folder,
-  }).spawn().status;
-  Deno.exitCode = code;
-} finally {
-  await Deno.remove(folder, { recursive: true });
-}
+await using project = await bundleProject();
+console.error(
+  `One file of ${Math.round(project.bytes / 1024)} KB, with its packages: ` +
+    "an isolate imports it in about a fifth of the source's time.\n" +
+    `Deploying it with ${SUPABASE_CLI}, which asks before it does. (--yes answers for you.)`,
+);
+const { code } = await new Deno.Command(NPX, {
+  args: [
+    "--yes",
+    SUPABASE_CLI,
+    "functions",
+    "deploy",
+    "check-username-active",
+    "--use-api",
+    ...Deno.args,
+  ],
+  cwd: project.url,
+}).spawn().status;
+Deno.exitCode = code;

@@ -1,7 +1,8 @@
 /** What `supabase db push` makes of a hosted project's database, empty or with a table of its own. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { PRIVILEGES, PRIVILEGES_QUERY } from "../database/privileges.ts";
-import { PROJECT, supabase } from "./cli.ts";
+import { makeTempFolder, type TempFolder } from "../temp_folder.ts";
+import { PROJECT, supabase, warnings } from "./cli.ts";
 import { type DatabaseServer, startDatabaseServer } from "./database_server.ts";
 
 const VERSION = "20261121000000";
@@ -68,16 +69,12 @@ Deno.test("migration: a table that was there before is kept as it is, and then s
   assertStringIncludes(await push(server), "Remote database is up to date.");
   assertEquals(await content(), before);
 
-  const project = await copyOfProject();
-  try {
-    await Deno.writeTextFile(
-      new URL("supabase/migrations/20261122000000_adopt.sql", project),
-      await adoption(),
-    );
-    await push(server, project);
-  } finally {
-    await Deno.remove(project, { recursive: true });
-  }
+  await using project = await copyOfProject();
+  await Deno.writeTextFile(
+    new URL("supabase/migrations/20261122000000_adopt.sql", project.url),
+    await adoption(),
+  );
+  await push(server, project.url);
   assertEquals(await content(), before);
   await assertPrivileges(server);
   await server.exec("set enable_seqscan = off");
@@ -111,8 +108,7 @@ async function run(
     { cwd },
   );
   assertEquals(code, 0, `supabase ${args.join(" ")}:\n${stderr}`);
-  const warnings = stderr.split("\n").filter((line) => /^WARN/i.test(line));
-  assertEquals(warnings, [], "mend supabase/config.toml");
+  assertEquals(warnings(stderr), [], "mend supabase/config.toml");
   return stdout;
 }
 
@@ -127,15 +123,15 @@ async function adoption(): Promise<string> {
 }
 
 /** What an operator has of the project: its `supabase` folder. */
-async function copyOfProject(): Promise<URL> {
-  const folder = new URL(`file://${await Deno.makeTempDir()}/`);
+async function copyOfProject(): Promise<TempFolder> {
+  const folder = await makeTempFolder();
   for (
     const path of [
       "config.toml",
       `migrations/${VERSION}_create_activation_keys.sql`,
     ]
   ) {
-    const copy = new URL(`supabase/${path}`, folder);
+    const copy = new URL(`supabase/${path}`, folder.url);
     await Deno.mkdir(new URL(".", copy), { recursive: true });
     await Deno.copyFile(new URL(`supabase/${path}`, PROJECT), copy);
   }

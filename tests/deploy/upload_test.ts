@@ -3,10 +3,10 @@ import { assert, assertEquals } from "@std/assert";
 import { runTests } from "../run_tests.ts";
 import { downloadPackages } from "../stack/function_process.ts";
 import { startStack } from "../stack/stack.ts";
-import { edgeDeno, PROJECT, supabase } from "./cli.ts";
+import { makeTempFolder } from "../temp_folder.ts";
+import { DEPLOYED_FOLDER as FOLDER } from "./bundle.ts";
+import { edgeDeno, PROJECT, supabase, warnings } from "./cli.ts";
 import { startManagementApi, type Upload } from "./management_api.ts";
-
-const FOLDER = "supabase/functions/check-username-active/";
 
 async function deploy(): Promise<Upload> {
   await using api = await startManagementApi();
@@ -15,7 +15,7 @@ async function deploy(): Promise<Upload> {
     { env: api.env },
   );
   assertEquals(code, 0, `supabase functions deploy:\n${stderr}`);
-  assertNoWarning(stderr);
+  assertEquals(warnings(stderr), [], "mend supabase/config.toml");
   assertEquals(api.uploads.length, 1);
   return api.uploads[0];
 }
@@ -30,14 +30,9 @@ async function deployBundle(): Promise<Upload> {
   }).output();
   const output = new TextDecoder().decode(stderr);
   assert(success, `deno task deploy:\n${output}`);
-  assertNoWarning(output);
+  assertEquals(warnings(output), [], "mend supabase/config.toml");
   assertEquals(api.uploads.length, 1);
   return api.uploads[0];
-}
-
-function assertNoWarning(stderr: string): void {
-  const warnings = stderr.split("\n").filter((line) => /^WARN/i.test(line));
-  assertEquals(warnings, [], "mend supabase/config.toml");
 }
 
 for (const [what, upload] of Object.entries({ deploy, deployBundle })) {
@@ -112,14 +107,11 @@ Deno.test("config: pushing it changes nothing of a hosted project's", async () =
 async function unpack(
   { files }: Upload,
 ): Promise<AsyncDisposable & { folder: URL }> {
-  const root = new URL(`file://${await Deno.makeTempDir()}/`);
+  const root = await makeTempFolder();
   for (const [path, content] of files) {
-    const file = new URL(path, root);
+    const file = new URL(path, root.url);
     await Deno.mkdir(new URL(".", file), { recursive: true });
     await Deno.writeFile(file, content);
   }
-  return {
-    folder: new URL(FOLDER, root),
-    [Symbol.asyncDispose]: () => Deno.remove(root, { recursive: true }),
-  };
+  return { ...root, folder: new URL(FOLDER, root.url) };
 }

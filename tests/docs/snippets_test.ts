@@ -2,6 +2,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { PROJECT } from "../deploy/cli.ts";
 import { issueKeys, service } from "../contract/service.ts";
+import { openDatabase } from "../stack/database.ts";
 
 const README = await Deno.readTextFile(new URL("README.md", PROJECT));
 const LOCAL = "http://127.0.0.1:54321";
@@ -145,11 +146,7 @@ Deno.test("snippet: the first curl answers as the README says, with the seed", a
 });
 
 Deno.test("snippet: the SQL for keys does what it says", async () => {
-  const { PGlite } = await import("@electric-sql/pglite");
-  const { migrate, prepare } = await import("../stack/database.ts");
-  await using database = await PGlite.create();
-  await prepare(database, "closed");
-  await migrate(database);
+  await using database = await openDatabase();
   await database.exec("set role service_role");
 
   const [issue, firstUse, move, release, remove] = snippet(

@@ -12,9 +12,7 @@ import {
   send,
   TOO_LARGE,
 } from "../contract/service.ts";
-import { startFunction } from "../stack/function_process.ts";
-import { platformEnv } from "../stack/stack.ts";
-import { rows, startDataApiStub } from "./data_api_stub.ts";
+import { rows, startDataApiStub, startFunctionOn } from "./data_api_stub.ts";
 
 /** The contract's section "Request", said once more in another way. */
 function expected(body: Uint8Array): Answer {
@@ -88,13 +86,7 @@ const body = fc.oneof(
 
 Deno.test("bodies: any of them gets its answer, and only a well-formed one a lookup", async () => {
   await using dataApi = startDataApiStub(rows({}));
-  await using edgeFunction = await startFunction({
-    env: platformEnv({
-      API_URL: dataApi.url,
-      SECRET_KEY: "unused",
-      PUBLISHABLE_KEY: "unused",
-    }),
-  });
+  await using edgeFunction = await startFunctionOn(dataApi);
   await holds(body, async (bytes) => {
     const before = dataApi.requests.length;
     const answer = expected(bytes);

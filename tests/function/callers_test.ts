@@ -14,27 +14,20 @@ import {
   send,
   TOO_LARGE,
 } from "../contract/service.ts";
+import type { FunctionProcess } from "../stack/function_process.ts";
 import {
-  type FunctionProcess,
-  startFunction,
-} from "../stack/function_process.ts";
-import { platformEnv } from "../stack/stack.ts";
-import { rows, startDataApiStub, write } from "./data_api_stub.ts";
+  rows,
+  startDataApiStub,
+  startFunctionOn,
+  write,
+} from "./data_api_stub.ts";
 
 const PROJECT = "0d5c8f3e-27b1-4c6a-9e84-b1f6720a3d59";
 
 async function start() {
   const running = new AsyncDisposableStack();
   const dataApi = running.use(startDataApiStub(rows({})));
-  const edgeFunction = running.use(
-    await startFunction({
-      env: platformEnv({
-        API_URL: dataApi.url,
-        SECRET_KEY: "unused",
-        PUBLISHABLE_KEY: "unused",
-      }),
-    }),
-  );
+  const edgeFunction = running.use(await startFunctionOn(dataApi));
   return {
     dataApi,
     edgeFunction,

@@ -2,6 +2,12 @@
  * A Data API that misbehaves on demand, down to the bytes on the wire. No real one can be made to.
  */
 
+import {
+  type FunctionProcess,
+  startFunction,
+} from "../stack/function_process.ts";
+import { platformEnv } from "../stack/stack.ts";
+
 /** What to do with one connection, after its request has been read. It is closed afterwards. */
 export type Behaviour = (connection: Deno.TcpConn) => void | Promise<void>;
 
@@ -53,6 +59,16 @@ export function startDataApiStub(
     await Promise.all(serving);
   })();
   return stub;
+}
+
+/** Starts the function, with that Data API for its own. */
+export function startFunctionOn(
+  { url }: DataApiStub,
+  SECRET_KEY = "unused",
+): Promise<FunctionProcess> {
+  return startFunction({
+    env: platformEnv({ API_URL: url, SECRET_KEY, PUBLISHABLE_KEY: "unused" }),
+  });
 }
 
 /** Answers with status, body and headers. */

@@ -10,8 +10,6 @@ import {
   NOT_FOUND,
   send,
 } from "../contract/service.ts";
-import { startFunction } from "../stack/function_process.ts";
-import { platformEnv } from "../stack/stack.ts";
 import {
   answer,
   type Behaviour,
@@ -21,6 +19,7 @@ import {
   head,
   rows,
   startDataApiStub,
+  startFunctionOn,
   write,
 } from "./data_api_stub.ts";
 
@@ -299,7 +298,7 @@ const FAULTS: Fault[] = [
 
 Deno.test("fault: the Data API is asked one small question, with the key", async () => {
   await using dataApi = startDataApiStub(rows(ROW));
-  await using edgeFunction = await start(dataApi.url);
+  await using edgeFunction = await startFunctionOn(dataApi, SECRET_KEY);
   await assertAnswer(check(PROJECT, USER, edgeFunction.url), ACTIVE);
 
   const [request] = dataApi.requests;
@@ -318,7 +317,7 @@ Deno.test("fault: the Data API is asked one small question, with the key", async
 for (const fault of FAULTS) {
   Deno.test(`fault: ${fault.name} → ${fault.answer.status}`, async () => {
     await using dataApi = startDataApiStub(fault.behave);
-    await using edgeFunction = await start(dataApi.url);
+    await using edgeFunction = await startFunctionOn(dataApi, SECRET_KEY);
 
     const startedAt = performance.now();
     await assertAnswer(check(PROJECT, USER, edgeFunction.url), fault.answer);
@@ -364,7 +363,7 @@ Deno.test("fault: a short name withholds a message that quotes it, and no other"
     await using dataApi = startDataApiStub(
       json(403, { code: "42501", message }),
     );
-    await using edgeFunction = await start(dataApi.url);
+    await using edgeFunction = await startFunctionOn(dataApi, SECRET_KEY);
     await assertAnswer(check(PROJECT, name, edgeFunction.url), DATABASE_ERROR);
     const [line] = logLines(edgeFunction.output());
     assertEquals([line.code, line.message], ["42501", logged ?? message]);
@@ -373,7 +372,7 @@ Deno.test("fault: a short name withholds a message that quotes it, and no other"
 
 Deno.test("fault: the Data API goes away and comes back", async () => {
   const healthy = startDataApiStub(rows(ROW));
-  await using edgeFunction = await start(healthy.url);
+  await using edgeFunction = await startFunctionOn(healthy, SECRET_KEY);
   await assertAnswer(check(PROJECT, USER, edgeFunction.url), ACTIVE);
 
   await healthy[Symbol.asyncDispose]();
@@ -388,7 +387,7 @@ Deno.test("fault: the Data API goes away and comes back", async () => {
 
 Deno.test("fault: a hundred callers at once all get their 500 in time, and bad input its 400 at once", async () => {
   await using dataApi = startDataApiStub(hang);
-  await using edgeFunction = await start(dataApi.url);
+  await using edgeFunction = await startFunctionOn(dataApi, SECRET_KEY);
 
   const startedAt = performance.now();
   const answers = Array.from(
@@ -410,12 +409,6 @@ Deno.test("fault: a hundred callers at once all get their 500 in time, and bad i
   dataApi.behave = rows(ROW);
   await assertAnswer(check(PROJECT, USER, edgeFunction.url), ACTIVE);
 });
-
-function start(API_URL: string) {
-  return startFunction({
-    env: platformEnv({ API_URL, SECRET_KEY, PUBLISHABLE_KEY: "unused" }),
-  });
-}
 
 /** What the function has logged: everything that it printed, but for Deno's own first line. */
 function logLines(output: string): Record<string, unknown>[] {

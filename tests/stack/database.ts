@@ -1,5 +1,7 @@
 const SUPABASE = new URL("../../supabase/", import.meta.url);
 
+import { PGlite } from "@electric-sql/pglite";
+
 /** A database that runs SQL. */
 export interface Database {
   exec(sql: string): Promise<unknown>;
@@ -46,6 +48,21 @@ export async function migrate(database: Database): Promise<void> {
   for (const name of names.sort()) {
     await database.exec(await Deno.readTextFile(new URL(name, folder)));
   }
+}
+
+/**
+ * Starts PostgreSQL (PGlite, in memory) with the project's table, which nothing but the migrations
+ * has touched.
+ *
+ * @param defaultPrivileges What the migrations find.
+ */
+export async function openDatabase(
+  defaultPrivileges: DefaultPrivileges = "closed",
+): Promise<PGlite> {
+  const database = await PGlite.create();
+  await prepare(database, defaultPrivileges);
+  await migrate(database);
+  return database;
 }
 
 /** Inserts the project's seed. */
