@@ -1,15 +1,48 @@
-import type { Service } from "./stack/stack.ts";
+import { fileURLToPath } from "node:url";
+import { makeTempFolder } from "./temp_folder.ts";
+
+/** What a run of tests came to. */
+export interface TestRun {
+  /** The exit code of `deno test`. It is 0 for a run of no test, too. */
+  code: number;
+  /** How many tests ran, steps included. 0 when the run failed. */
+  tests: number;
+}
 
 /**
- * Makes the command that runs tests.
+ * Runs tests. What they print goes to the terminal.
  *
  * @param args Arguments of `deno test`, paths from the project's root among them.
- * @param service What to test: the tests find it by environment variables.
+ * @param env What the tests find in their environment, beside what this process has.
  */
-export function runTests(args: string[], service?: Service): Deno.Command {
+export async function runTests(
+  args: string[],
+  env: Record<string, string>,
+): Promise<TestRun> {
+  await using folder = await makeTempFolder();
+  const report = new URL("report.xml", folder.url);
+  const { code } = await testCommand(
+    [`--junit-path=${fileURLToPath(report)}`, ...args],
+    env,
+  ).spawn().status;
+  return { code, tests: code === 0 ? await countTests(report) : 0 };
+}
+
+/** Makes the command that runs tests, with the parameters of `runTests`. */
+export function testCommand(
+  args: string[],
+  env: Record<string, string>,
+): Deno.Command {
   return new Deno.Command(Deno.execPath(), {
     args: ["test", "--allow-all", ...args],
     cwd: new URL("..", import.meta.url),
-    env: { ...service },
+    env,
   });
+}
+
+/** Counts the tests of a JUnit report, without those that were left out. */
+async function countTests(report: URL): Promise<number> {
+  const xml = await Deno.readTextFile(report);
+  const count = (tag: string) => xml.split(tag).length - 1;
+  return count("<testcase ") - count("<skipped/>");
 }

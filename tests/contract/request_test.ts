@@ -1,5 +1,6 @@
 /** What is sent, and what comes back: the contract's section "Request", row by row. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { isAnsweredByPlatform } from "./platform.ts";
 import {
   ACTIVE,
   type Answer,
@@ -245,7 +246,16 @@ const ROWS: Row[] = [
   ["OPTIONS", { method: "OPTIONS" }, PREFLIGHT],
 ];
 
+const LEFT_OUT = ROWS.filter(([, { method }]) => isAnsweredByPlatform(method));
+if (LEFT_OUT.length > 0) {
+  const names = LEFT_OUT.map(([name]) => name).join(", ");
+  console.log(
+    `${LEFT_OUT.length} tests are left out (${names}): the hosted platform answers these methods itself.`,
+  );
+}
+
 for (const [name, init, answer] of ROWS) {
+  if (isAnsweredByPlatform(init.method)) continue;
   Deno.test(`request: ${name} → ${answer.status}`, async () => {
     await using _project = await issueKeys([USER], PROJECT);
     await assertAnswer(send(init), answer);

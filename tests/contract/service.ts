@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import type { Service } from "../stack/stack.ts";
+import type { Service } from "../stack/local_service.ts";
 import { FUNCTION_PATH } from "../stack/gateway.ts";
 import { assertDescribed } from "./openapi.ts";
 
@@ -17,7 +17,7 @@ function variable(name: string): string {
   const value = Deno.env.get(name);
   if (value) return value;
   throw new Error(
-    `${name} is not set. Run these tests by a task: deno task test -- --filter "<name>"`,
+    `${name} is not set. Run these tests by a task: deno task test --filter "<name>"`,
   );
 }
 

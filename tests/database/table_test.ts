@@ -79,13 +79,14 @@ Deno.test("table: at 100,000 keys the lookup reads the index alone", async () =>
   const { rows } = await database.query<{ "QUERY PLAN": string }>(`
     explain (analyze, buffers, costs off)
     select project_id from public.activation_keys
-    where project_id = md5('4')::uuid and curr_user = 'Pilot 50004' limit 1
+    where project_id = md5('4')::uuid and curr_user = 'Pilot 50024' limit 1
   `);
   const plan = rows.map((row) => row["QUERY PLAN"]).join("\n");
   assert(
     plan.includes("Index Only Scan using activation_keys_lookup_idx"),
     plan,
   );
+  assert(/rows=1\b/.test(plan), `no such key:\n${plan}`);
   assert(plan.includes("Heap Fetches: 0"), plan);
   assert(!plan.includes("Filter:"), plan);
 });

@@ -1,7 +1,7 @@
 /** What `supabase db push` makes of a hosted project's database, empty or with a table of its own. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { PRIVILEGES, PRIVILEGES_QUERY } from "../database/privileges.ts";
-import { makeTempFolder, type TempFolder } from "../temp_folder.ts";
+import { copyProject } from "../project_copy.ts";
 import { PROJECT, supabase, warnings } from "./cli.ts";
 import { type DatabaseServer, startDatabaseServer } from "./database_server.ts";
 
@@ -69,7 +69,7 @@ Deno.test("migration: a table that was there before is kept as it is, and then s
   assertStringIncludes(await push(server), "Remote database is up to date.");
   assertEquals(await content(), before);
 
-  await using project = await copyOfProject();
+  await using project = await copyProject();
   await Deno.writeTextFile(
     new URL("supabase/migrations/20261122000000_adopt.sql", project.url),
     await adoption(),
@@ -120,20 +120,4 @@ async function adoption(): Promise<string> {
     throw new Error("README.md has no SQL for a table that was there before");
   }
   return sql;
-}
-
-/** What an operator has of the project: its `supabase` folder. */
-async function copyOfProject(): Promise<TempFolder> {
-  const folder = await makeTempFolder();
-  for (
-    const path of [
-      "config.toml",
-      `migrations/${VERSION}_create_activation_keys.sql`,
-    ]
-  ) {
-    const copy = new URL(`supabase/${path}`, folder.url);
-    await Deno.mkdir(new URL(".", copy), { recursive: true });
-    await Deno.copyFile(new URL(`supabase/${path}`, PROJECT), copy);
-  }
-  return folder;
 }

@@ -1,6 +1,6 @@
 /** What `supabase functions deploy` uploads, and that it runs as it was uploaded. */
 import { assert, assertEquals } from "@std/assert";
-import { runTests } from "../run_tests.ts";
+import { testCommand } from "../run_tests.ts";
 import { downloadPackages } from "../stack/function_process.ts";
 import { startStack } from "../stack/stack.ts";
 import { makeTempFolder } from "../temp_folder.ts";
@@ -50,10 +50,10 @@ for (const [what, upload] of Object.entries({ deploy, deployBundle })) {
     await using uploaded = await unpack(await upload());
     await using stack = await startStack({ folder: uploaded.folder, deno });
     // But for what is said of the table: that is not uploaded here.
-    const tests = await runTests([
+    const tests = await testCommand([
       "tests/contract",
       "--ignore=tests/contract/access_test.ts",
-    ], stack.service).output();
+    ], { ...stack.service }).output();
     assert(
       tests.success,
       new TextDecoder().decode(tests.stdout) +

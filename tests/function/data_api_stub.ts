@@ -3,6 +3,7 @@
  */
 
 import {
+  type FunctionOptions,
   type FunctionProcess,
   startFunction,
 } from "../stack/function_process.ts";
@@ -65,8 +66,10 @@ export function startDataApiStub(
 export function startFunctionOn(
   { url }: DataApiStub,
   SECRET_KEY = "unused",
+  options: Pick<FunctionOptions, "args"> = {},
 ): Promise<FunctionProcess> {
   return startFunction({
+    ...options,
     env: platformEnv({ API_URL: url, SECRET_KEY, PUBLISHABLE_KEY: "unused" }),
   });
 }

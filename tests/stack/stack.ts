@@ -7,21 +7,12 @@ import {
   startFunction,
 } from "./function_process.ts";
 import { createGateway } from "./gateway.ts";
-
-/** Where a stack is, and the keys for it: what `supabase status -o env` calls by these names. */
-export interface Service {
-  API_URL: string;
-  PUBLISHABLE_KEY: string;
-  SECRET_KEY: string;
-}
+import { LOCAL_SERVICE, type Service } from "./local_service.ts";
 
 /** A running local stack. Disposing of it ends everything that it started. */
 export interface Stack extends AsyncDisposable {
   service: Service;
 }
-
-const PUBLISHABLE_KEY = "sb_publishable_local_stack_only";
-const SECRET_KEY = "sb_secret_local_stack_only";
 
 /** How to start a local stack. */
 export interface StackOptions extends Omit<FunctionOptions, "env"> {
@@ -48,9 +39,8 @@ export async function startStack(
       async (request) => (await gateway.promise)(request),
     ));
     const service = {
+      ...LOCAL_SERVICE,
       API_URL: `http://127.0.0.1:${server.addr.port}`,
-      PUBLISHABLE_KEY,
-      SECRET_KEY,
     };
 
     const connection = await createPgliteConnection();
@@ -62,8 +52,8 @@ export async function startStack(
       connection,
       auth: {
         enabled: false,
-        publishable_key: PUBLISHABLE_KEY,
-        secret_key: SECRET_KEY,
+        publishable_key: service.PUBLISHABLE_KEY,
+        secret_key: service.SECRET_KEY,
       },
     });
 

@@ -3,10 +3,11 @@
  */
 import { parseArgs } from "node:util";
 import { FUNCTION_PATH } from "./gateway.ts";
+import { LOCAL_SERVICE } from "./local_service.ts";
 import { startStack } from "./stack.ts";
 
-/** The port of `supabase start`. */
-const DEFAULT_PORT = "54321";
+/** That of `supabase start`. */
+const DEFAULT_PORT = new URL(LOCAL_SERVICE.API_URL).port;
 
 const { values } = parseArgs({
   args: Deno.args,

@@ -1,0 +1,16 @@
+import { cp } from "node:fs/promises";
+import { PROJECT } from "./deploy/cli.ts";
+import { makeTempFolder, type TempFolder } from "./temp_folder.ts";
+
+/** Copies the project to a folder that is gone after use, so that a test may change it. */
+export async function copyProject(): Promise<TempFolder> {
+  const folder = await makeTempFolder();
+  for await (const { name } of Deno.readDir(PROJECT)) {
+    // Neither history nor what editors and package managers leave behind.
+    if (name.startsWith(".") || name === "node_modules") continue;
+    await cp(new URL(name, PROJECT), new URL(name, folder.url), {
+      recursive: true,
+    });
+  }
+  return folder;
+}

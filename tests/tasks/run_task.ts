@@ -1,0 +1,50 @@
+import { assertNotEquals } from "@std/assert";
+import { DEPLOYED_FOLDER } from "../deploy/bundle.ts";
+import { PROJECT } from "../deploy/cli.ts";
+import { copyProject } from "../project_copy.ts";
+
+/** How to run a task. */
+export interface TaskOptions {
+  /** Variables that it gets beside those of this process. */
+  env?: Record<string, string>;
+  /** Where to run it. The project, when not given. */
+  cwd?: URL;
+  /** Runs it in a copy with files of the function changed: by name, what to replace with what. */
+  change?: Record<string, [RegExp, string]>;
+}
+
+/** Runs a task as a process of its own; returns its exit status and everything it printed. */
+export async function runTask(
+  args: string[],
+  { env, cwd = PROJECT, change }: TaskOptions = {},
+): Promise<{ code: number; output: string }> {
+  if (change) {
+    await using copy = await copyProject();
+    await changeFunction(copy.url, change);
+    return await runTask(args, { env, cwd: copy.url });
+  }
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["task", ...args],
+    cwd,
+    env: { NO_COLOR: "1", ...env },
+    stdin: "null",
+  }).output();
+  const [out, err] = [stdout, stderr].map((bytes) =>
+    new TextDecoder().decode(bytes)
+  );
+  return { code, output: err + out };
+}
+
+/** Changes files of the function in a copy of the project. Each change has to change something. */
+export async function changeFunction(
+  copy: URL,
+  change: Record<string, [RegExp, string]>,
+): Promise<void> {
+  for (const [name, [what, by]] of Object.entries(change)) {
+    const file = new URL(DEPLOYED_FOLDER + name, copy);
+    const source = await Deno.readTextFile(file);
+    const changed = source.replace(what, by);
+    assertNotEquals(changed, source, name);
+    await Deno.writeTextFile(file, changed);
+  }
+}

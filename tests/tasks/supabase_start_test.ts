@@ -1,0 +1,83 @@
+/**
+ * `deno task test:supabase`, with the Supabase CLI's own `status`. A stand-in for `docker` says
+ * whether the containers run, and the local stack serves where `supabase start` would.
+ */
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { copyProject } from "../project_copy.ts";
+import { startStack } from "../stack/stack.ts";
+import { makeTempFolder, type TempFolder } from "../temp_folder.ts";
+import { DEPLOYED_FOLDER } from "../deploy/bundle.ts";
+import { changeFunction, runTask } from "./run_task.ts";
+
+const RUNNING = `#!/bin/sh
+case "$*" in
+  *inspect*) echo '{"Status":"running","Running":true,"Health":{"Status":"healthy"}}' ;;
+  *ps*) printf 'supabase_%s_check-username-active\\n' db kong rest edge_runtime ;;
+esac
+`;
+const STOPPED = `#!/bin/sh
+echo 'Error: No such container: supabase_db_check-username-active' >&2
+exit 1
+`;
+
+/** Puts a `docker` first on the PATH. */
+async function standIn(script: string): Promise<TempFolder & { PATH: string }> {
+  const folder = await makeTempFolder();
+  await Deno.writeTextFile(new URL("docker", folder.url), script, {
+    mode: 0o755,
+  });
+  return {
+    ...folder,
+    PATH: `${folder.url.pathname}:${Deno.env.get("PATH")}`,
+  };
+}
+
+/** A copy of the project with another port than 54321, which may be taken. */
+async function copyWithPort(port: number): Promise<TempFolder> {
+  const copy = await copyProject();
+  await Deno.writeTextFile(
+    new URL("supabase/config.toml", copy.url),
+    `\n[api]\nport = ${port}\n`,
+    { append: true },
+  );
+  return copy;
+}
+
+const portOf = (url: string) => Number(new URL(url).port);
+
+Deno.test("test:supabase: it passes on a sound stack, at the address that `supabase status` prints", async () => {
+  await using docker = await standIn(RUNNING);
+  await using stack = await startStack();
+  await using copy = await copyWithPort(portOf(stack.service.API_URL));
+  const { code, output } = await runTask(["test:supabase"], {
+    cwd: copy.url,
+    env: { PATH: docker.PATH },
+  });
+  assertEquals(code, 0, output);
+  assertStringIncludes(output, `Testing ${stack.service.API_URL} ...`);
+});
+
+Deno.test("test:supabase: it fails on a function that answers 404 for 499", async () => {
+  await using docker = await standIn(RUNNING);
+  await using broken = await copyProject();
+  await changeFunction(broken.url, { "responses.ts": [/499/, "404"] });
+  await using stack = await startStack({
+    folder: new URL(DEPLOYED_FOLDER, broken.url),
+  });
+  await using copy = await copyWithPort(portOf(stack.service.API_URL));
+  const { code, output } = await runTask([
+    "test:supabase",
+    "--filter=request: another user",
+  ], { cwd: copy.url, env: { PATH: docker.PATH } });
+  assertEquals(code, 1, output);
+  assertStringIncludes(output, "FAILED");
+});
+
+Deno.test("test:supabase: it says that `supabase start` is missing", async () => {
+  await using docker = await standIn(STOPPED);
+  const { code, output } = await runTask(["test:supabase"], {
+    env: { PATH: docker.PATH },
+  });
+  assertEquals(code, 1, output);
+  assertStringIncludes(output, "Start Docker, then run `supabase start`.");
+});
