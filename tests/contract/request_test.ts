@@ -83,6 +83,9 @@ const ROWS: Row[] = [
     ACTIVE,
   ],
   ["white space around the JSON", { body: ` \r\n\t${body()}\n` }, ACTIVE],
+  ["a byte order mark before the JSON, which C# writers send", {
+    body: bytes(0xef, 0xbb, 0xbf, body()),
+  }, ACTIVE],
   ["an escaped user name", {
     body: body().replace("Zoë", "\\u005ao\\u00eb"),
   }, ACTIVE],
@@ -208,6 +211,12 @@ const ROWS: Row[] = [
   ["a surrogate in UTF-8", { body: around(0xed, 0xa0, 0xbd) }, INVALID_JSON],
   ["a code point over U+10FFFF", {
     body: around(0xf4, 0x90, 0x80, 0x80),
+  }, INVALID_JSON],
+  ["two byte order marks", {
+    body: bytes(0xef, 0xbb, 0xbf, 0xef, 0xbb, 0xbf, body()),
+  }, INVALID_JSON],
+  ["a byte order mark and nothing else", {
+    body: bytes(0xef, 0xbb, 0xbf),
   }, INVALID_JSON],
   ["UTF-16", {
     body: bytes(

@@ -1,8 +1,11 @@
 /** What `supabase functions deploy` uploads, and that it runs as it was uploaded. */
 import { assert, assertEquals } from "@std/assert";
 import { testCommand } from "../run_tests.ts";
-import { downloadPackages } from "../stack/function_process.ts";
-import { startStack } from "../stack/stack.ts";
+import { write } from "../function/data_api_stub.ts";
+import { assertTooLargeArrives } from "../function/large_bodies.ts";
+import { downloadPackages, startFunction } from "../stack/function_process.ts";
+import { LOCAL_SERVICE } from "../stack/local_service.ts";
+import { platformEnv, startStack } from "../stack/stack.ts";
 import { makeTempFolder } from "../temp_folder.ts";
 import { DEPLOYED_FOLDER as FOLDER } from "./bundle.ts";
 import { edgeDeno, PROJECT, supabase, warnings } from "./cli.ts";
@@ -61,6 +64,31 @@ for (const [what, upload] of Object.entries({ deploy, deployBundle })) {
     );
   });
 }
+
+Deno.test("upload: at the edge runtime's level, a 413 reaches callers on Deno and on Node", async () => {
+  const deno = await edgeDeno();
+  await using uploaded = await unpack(await deploy());
+  await downloadPackages({ folder: uploaded.folder, deno });
+  await using edgeFunction = await startFunction({
+    folder: uploaded.folder,
+    deno,
+    env: platformEnv(LOCAL_SERVICE),
+  });
+  for (const client of [[Deno.execPath(), "run", "--allow-net"], ["node"]]) {
+    await assertTooLargeArrives(edgeFunction.url, client);
+  }
+  // This Deno takes a declared length beside chunks, and the longer body counts.
+  const { hostname, port } = edgeFunction.url;
+  using connection = await Deno.connect({ hostname, port: Number(port) });
+  await write(
+    connection,
+    "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n" +
+      `5000\r\n${"x".repeat(0x5000)}\r\n0\r\n\r\n`,
+  );
+  const line = new Uint8Array(13);
+  await connection.read(line);
+  assertEquals(new TextDecoder().decode(line), "HTTP/1.1 413 ");
+});
 
 Deno.test("upload: the function's own files, and nothing else", async () => {
   const { files, metadata } = await deploy();

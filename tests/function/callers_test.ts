@@ -14,8 +14,10 @@ import {
   send,
   TOO_LARGE,
 } from "../contract/service.ts";
+import { assertTooLargeArrives } from "./large_bodies.ts";
 import type { FunctionProcess } from "../stack/function_process.ts";
 import {
+  close,
   rows,
   startDataApiStub,
   startFunctionOn,
@@ -42,18 +44,24 @@ async function raw(
   { url }: FunctionProcess,
   talk: (connection: Deno.TcpConn) => Promise<void>,
 ): Promise<void> {
-  using connection = await Deno.connect({
+  const connection = await Deno.connect({
     hostname: url.hostname,
     port: Number(url.port),
   });
-  await talk(connection);
+  try {
+    await talk(connection);
+  } finally {
+    close(connection);
+  }
 }
 
 const post = (headers: string) =>
   `POST / HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n\r\n`;
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-const CALLERS: Record<string, (connection: Deno.TcpConn) => Promise<void>> = {
+type Caller = (connection: Deno.TcpConn) => Promise<void>;
+
+const CALLERS: Record<string, Caller> = {
   "sends its body a byte a second": async (connection) => {
     await write(connection, post("Content-Length: 60"));
     for (const byte of '{"u') {
@@ -74,6 +82,15 @@ const CALLERS: Record<string, (connection: Deno.TcpConn) => Promise<void>> = {
     write(connection, post("Transfer-Encoding: chunked") + "ff\r\n{"),
   "sends a chunk that is none": (connection) =>
     write(connection, post("Transfer-Encoding: chunked") + "zz\r\n{}\r\n"),
+  "hangs up amid a body that is too long": async (connection) => {
+    await write(connection, post("Transfer-Encoding: chunked"));
+    await write(connection, `5000\r\n${"x".repeat(0x5000)}\r\n`);
+  },
+  "declares 5 bytes and sends 20 KB in chunks": async (connection) => {
+    const headers = "Content-Length: 5\r\nTransfer-Encoding: chunked";
+    await write(connection, post(headers));
+    await write(connection, `5000\r\n${"x".repeat(0x5000)}\r\n0\r\n\r\n`);
+  },
   "hangs up amid the headers": (connection) =>
     write(connection, "POST / HTTP/1.1\r\nHost: loc"),
   "hangs up before the answer": (connection) => {
@@ -104,17 +121,66 @@ for (const [name, talk] of Object.entries(CALLERS)) {
   });
 }
 
-Deno.test("caller: an answer for a body that is too long comes before its end", async () => {
+for (
+  const [name, talk] of Object.entries({
+    "declares a megabyte and sends nothing": (connection) =>
+      write(connection, post("Content-Length: 1000000")),
+    "never ends a body that is too long": async (connection) => {
+      await write(connection, post("Transfer-Encoding: chunked"));
+      for (;;) {
+        await write(connection, `4000\r\n${"x".repeat(0x4000)}\r\n`);
+        await pause(100);
+      }
+    },
+    "floods it without end": async (connection) => {
+      await write(connection, post("Transfer-Encoding: chunked"));
+      for (;;) {
+        await write(connection, `4000\r\n${"x".repeat(0x4000)}\r\n`);
+      }
+    },
+  } as Record<string, Caller>)
+) {
+  Deno.test(`caller: one that ${name} gets a 413 within two seconds`, async () => {
+    await using stack = await start();
+    await raw(stack.edgeFunction, async (connection) => {
+      const startedAt = performance.now();
+      // Ends when the connection does.
+      const talking = talk(connection).catch(() => {});
+      const line = new Uint8Array(64);
+      const patience = setTimeout(() => connection.close(), 5_000);
+      const length = await connection.read(line).catch(() => null);
+      clearTimeout(patience);
+      const tookMs = performance.now() - startedAt;
+      const text = new TextDecoder().decode(line.subarray(0, length ?? 0));
+      assert(text.startsWith("HTTP/1.1 413 "), text || "no answer");
+      assert(tookMs < 2_000, `took ${Math.round(tookMs)} ms`);
+      connection.close();
+      await talking;
+    });
+  });
+}
+
+Deno.test("caller: the 413 waits for the end of a body that is still being sent", async () => {
   await using stack = await start();
   await raw(stack.edgeFunction, async (connection) => {
-    await write(connection, post("Content-Length: 1000000"));
-    const buffer = new Uint8Array(64);
-    const patience = setTimeout(() => connection.close(), 3_000);
-    const length = await connection.read(buffer);
-    clearTimeout(patience);
-    const line = new TextDecoder().decode(buffer.subarray(0, length ?? 0));
-    assert(line.startsWith("HTTP/1.1 413 "), line);
+    let ended = false;
+    await write(connection, post("Transfer-Encoding: chunked"));
+    await write(connection, `5000\r\n${"x".repeat(0x5000)}\r\n`);
+    const answered = connection.read(new Uint8Array(64)).then(() => ended);
+    await pause(300);
+    ended = true;
+    await write(connection, "0\r\n\r\n");
+    assert(await answered, "answered while the caller was still writing");
   });
+});
+
+Deno.test("caller: the 413 reaches each of twenty that send too much at once", async () => {
+  await using stack = await start();
+  await assertTooLargeArrives(stack.edgeFunction.url, [
+    Deno.execPath(),
+    "run",
+    "--allow-net",
+  ]);
 });
 
 Deno.test("caller: a preflight gets the function's own answer", async () => {

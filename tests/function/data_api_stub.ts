@@ -142,7 +142,8 @@ async function readHead(connection: Deno.TcpConn): Promise<string> {
   return text;
 }
 
-function close(connection: Deno.TcpConn) {
+/** Closes a connection, unless that has been done. */
+export function close(connection: Deno.TcpConn): void {
   try {
     connection.close();
   } catch (error) {

@@ -1,4 +1,7 @@
-import { createClient } from "@supabase/supabase-js";
+import {
+  createClient,
+  type PostgrestSingleResponse,
+} from "@supabase/supabase-js";
 import { fetchDataApi } from "./data_api.ts";
 import type { Database } from "./database.types.ts";
 import { createDeadlines } from "./deadline.ts";
@@ -11,13 +14,13 @@ import type { ActivationCheck } from "./request.ts";
 const LOOKUP_BUDGET_MS = 5_000;
 
 /**
- * Pauses before each further attempt, in milliseconds. With the last attempt after 3.25 s, a
- * failure shows as itself, in time, and not as the end of the budget.
+ * When each further attempt begins, in milliseconds after the first. Whatever is back by the last
+ * one still counts, and that one has time left to fail as itself instead of as a time-out.
  */
-const PAUSES_MS = [250, 1_000, 2_000];
+const RETRY_AT_MS = [100, 500, 1_200, 2_400, 4_350];
 
-/** What the next attempt may find mended: no whole answer (0), 503, and Cloudflare's 520. */
-const PASSING_STATUSES = [0, 503, 520];
+/** By how much an attempt may be later: lookups that failed together do not return together. */
+const RETRY_JITTER_MS = 300;
 
 /** Answers a check with what the table says. Never throws. */
 export type Lookup = (check: ActivationCheck) => Promise<LookupOutcome>;
@@ -36,7 +39,7 @@ export function createLookup(
     accessToken: () => Promise.resolve(null),
     global: { fetch: fetchDataApi },
     // Its own retries pause for 1, 2 and 4 s, which outlasts the budget, and leave out connections
-    // that drop amid the answer.
+    // that drop during the answer.
     db: { retry: false },
   });
 
@@ -60,9 +63,13 @@ export function createLookup(
     const signal = deadline();
 
     let answer = await query(check, signal);
-    for (const pause of PAUSES_MS) {
-      if (!PASSING_STATUSES.includes(answer.status) || signal.aborted) break;
-      await sleep(pause, signal);
+    for (const at of RETRY_AT_MS) {
+      if (signal.aborted || !mayPass(answer)) break;
+      const dueInMs = at + RETRY_JITTER_MS * Math.random() -
+        (performance.now() - startedAt);
+      // After a slow failure, go on with the next attempt that is due, or at once with the last.
+      if (dueInMs < 0 && at !== RETRY_AT_MS.at(-1)) continue;
+      await sleep(Math.max(0, dueInMs));
       answer = await query(check, signal);
     }
 
@@ -74,9 +81,19 @@ export function createLookup(
       error,
       timedOut: signal.aborted,
       durationMs: performance.now() - startedAt,
-    }, [check.username, secretKey]);
+    });
     return "lookup_failed";
   };
+}
+
+/**
+ * Whether the next attempt may go better: no whole answer (0), 502 and above, which gateways and
+ * PostgREST say of an outage, and the 400 without a code that lookups in flight get when
+ * PostgreSQL crashes.
+ */
+function mayPass({ status, error }: PostgrestSingleResponse<unknown>): boolean {
+  return status === 0 || status >= 502 ||
+    (status === 400 && error?.code === "");
 }
 
 /** The types say so already, but they only hope for what the Data API sends. */
@@ -87,13 +104,6 @@ function isRows(data: unknown): data is unknown[] {
     );
 }
 
-/** Waits, but not beyond the signal's abort. */
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener("abort", () => {
-      clearTimeout(timer);
-      resolve();
-    }, { once: true });
-  });
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -15,8 +15,7 @@ export async function fetchDataApi(
   const response = await fetch(input, { ...init, redirect: "manual" });
   if (response.status !== 404) return response;
 
-  // supabase-js takes a 404 whose body is an array for an empty result, and so for "not found".
+  // supabase-js takes a 404 with an array for an empty result, and an empty 404 for a success.
   const body = await response.text();
-  const status = /^\s*\[/.test(body) ? 502 : 404;
-  return new Response(body, { status, headers: response.headers });
+  return new Response(/^\s*(\[|$)/.test(body) ? "{}" : body, { status: 404 });
 }

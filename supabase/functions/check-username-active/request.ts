@@ -1,8 +1,12 @@
 import * as z from "zod/mini";
 import type { BadRequest } from "./outcome.ts";
 
-/** Longest request body that is read, in bytes. */
+/** Longest request body that is taken, in bytes. */
 const MAX_BODY_BYTES = 16 * 1024;
+
+/** How much of a longer one is read and discarded, in bytes and in milliseconds. */
+const MAX_DISCARDED_BYTES = 8 * 1024 * 1024;
+const MAX_DISCARDING_MS = 1_000;
 
 const ActivationCheck = z.object({
   // 1 to 256 code points (not UTF-16 units), without U+0000 and lone surrogates: neither can be
@@ -50,23 +54,49 @@ export async function readActivationCheck(
   return isComplete ? "invalid_field" : "missing_field";
 }
 
-/** The whole body, or `undefined` once it proves longer than `MAX_BODY_BYTES`. */
+/** The whole body, or `undefined` when it is longer than `MAX_BODY_BYTES`. */
 async function readBytes(request: Request): Promise<Uint8Array | undefined> {
-  const declared = Number(request.headers.get("Content-Length") ?? NaN);
-  if (declared > MAX_BODY_BYTES) return undefined;
-
+  const { headers, body } = request;
+  const declared = Number(headers.get("Content-Length") ?? NaN);
   // A body of declared length is read whole: as a stream, it would cost a third of the throughput.
-  if (declared <= MAX_BODY_BYTES) {
-    const whole = await request.bytes();
-    return whole.length > MAX_BODY_BYTES ? undefined : whole;
+  // Deno 2.1 takes both headers at once, and then the declared length is not the body's.
+  if (declared <= MAX_BODY_BYTES && !headers.has("Transfer-Encoding")) {
+    return await request.bytes();
   }
+  if (!body) return new Uint8Array();
 
-  const buffer = new Uint8Array(MAX_BODY_BYTES);
-  let length = 0;
-  for await (const chunk of request.body ?? []) {
-    if (length + chunk.length > MAX_BODY_BYTES) return undefined;
-    buffer.set(chunk, length);
-    length += chunk.length;
+  const reader = body.getReader();
+  if (!(declared > MAX_BODY_BYTES)) {
+    const whole = new Uint8Array(MAX_BODY_BYTES);
+    let length = 0;
+    for (;;) {
+      const { value } = await reader.read();
+      if (!value) return whole.subarray(0, length);
+      if (length + value.length > MAX_BODY_BYTES) break;
+      whole.set(value, length);
+      length += value.length;
+    }
   }
-  return buffer.subarray(0, length);
+  await discard(reader);
+  return undefined;
+}
+
+/** Reads on for a while: an answer to a caller that is still writing gets lost. */
+async function discard(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+): Promise<void> {
+  // Cancelling ends a read that waits for more.
+  const stop = () => reader.cancel().catch(() => {});
+  const timer = setTimeout(stop, MAX_DISCARDING_MS);
+  try {
+    for (let bytes = 0; bytes < MAX_DISCARDED_BYTES;) {
+      const { value } = await reader.read();
+      if (!value) break;
+      bytes += value.length;
+    }
+  } catch {
+    // The caller hung up.
+  } finally {
+    clearTimeout(timer);
+  }
 }

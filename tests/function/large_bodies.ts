@@ -1,0 +1,37 @@
+import { assertEquals } from "@std/assert";
+import { fileURLToPath } from "node:url";
+
+const CALLER = fileURLToPath(new URL("large_body_caller.mjs", import.meta.url));
+
+// What broke the connection of callers before the rest of a body was read: bytes, and how sent.
+const BODIES = [
+  ["17408", "chunked"],
+  ["204800", "chunked"],
+  ["1048576", "chunked"],
+  ["3145728", "declared"],
+];
+const TIMES = 20;
+
+/**
+ * Fails unless each of twenty callers at once gets the 413, for bodies of several sizes.
+ *
+ * @param url The function's address.
+ * @param client The command that runs a script, such as `["node"]`.
+ */
+export async function assertTooLargeArrives(
+  url: URL,
+  [command, ...args]: string[],
+): Promise<void> {
+  for (const body of BODIES) {
+    const { stdout, stderr } = await new Deno.Command(command, {
+      args: [...args, CALLER, url.href, ...body, `${TIMES}`],
+    }).output();
+    const answers = new TextDecoder().decode(stdout) ||
+      new TextDecoder().decode(stderr);
+    assertEquals(
+      JSON.parse(answers),
+      Array(TIMES).fill('413 {"error":"Request body too large"}'),
+      `${command}, ${body.join(" ")}`,
+    );
+  }
+}
