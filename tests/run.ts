@@ -16,7 +16,7 @@ const DEPLOY = ["tests/deploy", "tests/tasks"];
 const DOCS = ["tests/docs"];
 const BROWSER = ["tests/browser"];
 
-const [target, ...args] = Deno.args;
+const [target = "", ...args] = Deno.args;
 // Said outright, and last: `PGlite.close()` sets the process's exit code to 0.
 Deno.exit(await run());
 
@@ -47,7 +47,7 @@ async function run(): Promise<number> {
       await downloadCli();
       return await test(DEPLOY, args);
     default:
-      fail(`There is no such target: ${target}`);
+      fail(`There is no such target: "${target}"`);
   }
 }
 
@@ -86,7 +86,7 @@ async function runningSupabase(): Promise<Service> {
   const status = Object.fromEntries(
     Array.from(
       stdout.matchAll(/^(\w+)="?(.*?)"?\r?$/gm),
-      ([, name, value]) => [name, value],
+      ([, name = "", value = ""]): [string, string] => [name, value],
     ),
   );
   // It prints the address, but keys only where Auth is enabled.

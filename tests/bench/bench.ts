@@ -4,6 +4,7 @@
  */
 import { cpus } from "node:os";
 import { benchColdStart } from "./cold_start.ts";
+import { benchCpu } from "./cpu.ts";
 import { benchLookup } from "./lookup.ts";
 import { prepareSubjects } from "./subjects.ts";
 import { benchThroughput } from "./throughput.ts";
@@ -15,9 +16,10 @@ const { stdout } = await new Deno.Command(subjects.deno, {
 const [runtime] = new TextDecoder().decode(stdout).split("\n");
 console.log(
   `${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${
-    cpus()[0].model
+    cpus()[0]?.model
   }, ${Deno.build.target}, functions on ${runtime}`,
 );
 await benchThroughput(subjects);
+await benchCpu(subjects);
 await benchColdStart(subjects);
 await benchLookup();

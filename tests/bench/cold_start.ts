@@ -1,7 +1,7 @@
 import { startFunction } from "../stack/function_process.ts";
 import { platformEnv } from "../stack/stack.ts";
 import type { Subject, Subjects } from "./subjects.ts";
-import { median, printTable } from "./table.ts";
+import { median, printTable, ratio } from "./table.ts";
 
 const ROUNDS = 11;
 
@@ -11,29 +11,33 @@ const COLD = ["--no-code-cache"];
 /** Measures the import alone, and the time from spawning the runtime to the first answer. */
 export async function benchColdStart(subjects: Subjects): Promise<void> {
   const measured = [subjects.source, subjects.bundle, subjects.scaffold];
-  const results = measured.map(({ name }) => ({
-    name,
+  const results = measured.map((subject) => ({
+    subject,
     imports: [] as number[],
     answers: [] as number[],
   }));
   for (let round = 1; round <= ROUNDS; round++) {
     console.error(`Cold start, round ${round} of ${ROUNDS} ...`);
-    for (const [index, subject] of measured.entries()) {
-      results[index].imports.push(await importMs(subject, subjects.deno));
-      results[index].answers.push(await firstAnswerMs(subject, subjects.deno));
+    for (const { subject, imports, answers } of results) {
+      imports.push(await importMs(subject, subjects.deno));
+      answers.push(await firstAnswerMs(subject, subjects.deno));
     }
   }
 
-  const imports = results.map((result) => median(result.imports));
-  const answers = results.map((result) => median(result.answers));
+  const medians = results.map(({ subject, imports, answers }) => ({
+    name: subject.name,
+    importMs: median(imports),
+    answerMs: median(answers),
+  }));
+  const [source] = medians;
   printTable(`Cold start, medians of ${ROUNDS} rounds`, [
     ["", "import ms", "of the source", "spawn to answer ms", "of the source"],
-    ...results.map(({ name }, index) => [
+    ...medians.map(({ name, importMs, answerMs }) => [
       name,
-      imports[index].toFixed(1),
-      (imports[index] / imports[0]).toFixed(2),
-      answers[index].toFixed(0),
-      (answers[index] / answers[0]).toFixed(2),
+      importMs.toFixed(1),
+      ratio(importMs, source?.importMs),
+      answerMs.toFixed(0),
+      ratio(answerMs, source?.answerMs),
     ]),
   ]);
 }

@@ -66,10 +66,11 @@ async function measure(database: PGlite, size: number) {
         number % 50
       }')::uuid and curr_user = 'Pilot ${number}' limit 1`,
     );
-    const [{ Plan: plan, "Execution Time": time }] = rows[0]["QUERY PLAN"];
-    if (plan["Actual Rows"] !== 1) {
+    const explained = rows[0]?.["QUERY PLAN"][0];
+    if (explained?.Plan["Actual Rows"] !== 1) {
       throw new Error(`Pilot ${number} is missing`);
     }
+    const { Plan: plan, "Execution Time": time } = explained;
     blocks.push(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]);
     ms.push(time);
   }
@@ -89,5 +90,5 @@ async function indexBytes(database: PGlite): Promise<number> {
   const { rows } = await database.query<{ bytes: number }>(
     "select pg_relation_size('public.activation_keys_lookup_idx')::int as bytes",
   );
-  return rows[0].bytes;
+  return rows[0]?.bytes ?? NaN;
 }

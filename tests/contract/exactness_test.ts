@@ -119,7 +119,7 @@ const EDITS: ((name: string[], at: number, piece: string) => string)[] = [
   (name) => name.slice(0, -1).join(""),
   (name) => name.toReversed().join(""),
   (name, at) => name.toSpliced(at, 1).join(""),
-  (name, at) => name.toSpliced(at, 0, name[at]).join(""),
+  (name, at) => name.toSpliced(at, 0, name.at(at) ?? "").join(""),
   (name, at, piece) => name.toSpliced(at, 1, piece).join(""),
   (name, at, piece) => name.toSpliced(at, 0, piece).join(""),
   (name, _, piece) => [...name, piece].join(""),

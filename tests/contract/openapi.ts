@@ -27,7 +27,7 @@ export function assertDescribed(response: Response, text: string): void {
   const operation = status === 204 ? "options" : "post";
   const responses: Responses = document.paths[PATH][operation].responses;
   const described = responses[status];
-  assert(described, `openapi.yaml does not know status ${status}`);
+  if (!described) throw new Error(`openapi.yaml does not know ${status}`);
 
   const at = `#/paths/${encode(PATH)}/${operation}/responses/${status}`;
   for (const name of Object.keys(described.headers ?? {})) {

@@ -242,10 +242,9 @@ const ROWS: Row[] = [
     method,
   ): Row => [
     method,
-    {
-      method,
-      body: method === "GET" || method === "HEAD" ? undefined : body(),
-    },
+    method === "GET" || method === "HEAD"
+      ? { method }
+      : { method, body: body() },
     method === "HEAD"
       ? { ...METHOD_NOT_ALLOWED, body: null }
       : METHOD_NOT_ALLOWED,

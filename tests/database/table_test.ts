@@ -97,7 +97,7 @@ Deno.test("table: keys that nobody has used are not in the index", async () => {
     const { rows } = await database.query<{ bytes: number }>(
       "select pg_relation_size('public.activation_keys_lookup_idx')::int as bytes",
     );
-    return rows[0].bytes;
+    return rows[0]?.bytes;
   };
   const empty = await size();
   await database.exec(`

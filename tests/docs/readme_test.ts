@@ -5,10 +5,10 @@ import { PROJECT } from "../deploy/cli.ts";
 const README = await Deno.readTextFile(new URL("README.md", PROJECT));
 
 Deno.test("readme: every link into the project leads somewhere", async () => {
-  const headings = README.matchAll(/^#+ (.+)$/gm).map(([, text]) =>
+  const headings = README.matchAll(/^#+ (.+)$/gm).map(([, text = ""]) =>
     text.toLowerCase().replaceAll(/[^\w\s-]/g, "").replaceAll(" ", "-")
   ).toArray();
-  for (const [, target] of README.matchAll(/\]\(([^)]+)\)/g)) {
+  for (const [, target = ""] of README.matchAll(/\]\(([^)]+)\)/g)) {
     if (target.startsWith("http")) continue;
     if (target.startsWith("#")) {
       assert(headings.includes(target.slice(1)), target);
@@ -23,7 +23,7 @@ Deno.test("readme: it names every task", async () => {
     await Deno.readTextFile(new URL("deno.json", PROJECT)),
   );
   const named = README.matchAll(/^\| `([\w:]+)(?: --\w+)?` +\|/gm)
-    .map(([, name]) => name).filter((name) => name in tasks).toArray();
+    .map(([, name = ""]) => name).filter((name) => name in tasks).toArray();
   assertEquals(named.sort(), Object.keys(tasks).sort());
 });
 
@@ -47,7 +47,7 @@ Deno.test("readme: it deploys with the commands that the deploy tests run", asyn
     ),
   );
   for (
-    const [command, tests] of [
+    const [command = "", tests = ""] of [
       ["db push", migrations],
       ["migration repair 20261121000000 --status=applied", migrations],
       ["functions deploy check-username-active", uploads],

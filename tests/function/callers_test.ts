@@ -61,6 +61,9 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 type Caller = (connection: Deno.TcpConn) => Promise<void>;
 
+const breaksOff: Caller = (connection) =>
+  write(connection, post("Content-Length: 100") + '{"username":"a"');
+
 const CALLERS: Record<string, Caller> = {
   "sends its body a byte a second": async (connection) => {
     await write(connection, post("Content-Length: 60"));
@@ -69,8 +72,7 @@ const CALLERS: Record<string, Caller> = {
       await pause(1_000);
     }
   },
-  "promises more than it sends": (connection) =>
-    write(connection, post("Content-Length: 100") + '{"username":"a"'),
+  "promises more than it sends": breaksOff,
   "never ends a chunked body": async (connection) => {
     await write(connection, post("Transfer-Encoding: chunked"));
     for (let chunk = 0; chunk < 5; chunk++) {
@@ -212,12 +214,12 @@ Deno.test(`caller: ${REQUESTS} mixed requests leave no memory behind`, async () 
     () => assertAnswer(send({ body: "[".repeat(10_000) }, url), INVALID_JSON),
     () => assertAnswer(send({ body: "x".repeat(20_000) }, url), TOO_LARGE),
     () => assertAnswer(send({ method: "GET" }, url), METHOD_NOT_ALLOWED),
-    () => raw(edgeFunction, CALLERS["promises more than it sends"]),
+    () => raw(edgeFunction, breaksOff),
   ];
   const run = async (count: number) => {
     let sent = 0;
     await Promise.all(Array.from({ length: 16 }, async () => {
-      while (sent < count) await mixed[sent++ % mixed.length]();
+      while (sent < count) await mixed[sent++ % mixed.length]?.();
     }));
     dataApi.requests.length = 0;
   };

@@ -98,7 +98,7 @@ for (
       check(crypto.randomUUID(), "Amelia", edgeFunction.url),
       ACTIVE,
     );
-    const [request] = dataApi.requests;
+    const [request = ""] = dataApi.requests;
     assertEquals(request.match(/^apikey: (.*)\r$/im)?.[1], key);
     assertEquals(
       request.match(/^authorization: (.*)\r$/im)?.[1],

@@ -20,7 +20,7 @@ const TIMES = 20;
  */
 export async function assertTooLargeArrives(
   url: URL,
-  [command, ...args]: string[],
+  [command, ...args]: [string, ...string[]],
 ): Promise<void> {
   for (const body of BODIES) {
     const { stdout, stderr } = await new Deno.Command(command, {

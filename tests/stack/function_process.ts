@@ -88,10 +88,10 @@ export async function startFunction(
       const text = new TextDecoder().decode(chunk);
       output += text;
       if (serving) onOutput?.(text);
-      const listening = output.match(/Listening on (http:\S+)/);
-      if (!listening) continue;
+      const [, url] = output.match(/Listening on (http:\S+)/) ?? [];
+      if (!url) continue;
       serving = true;
-      address.resolve(new URL(listening[1]));
+      address.resolve(new URL(url));
     }
   };
   const ended = Promise.all([

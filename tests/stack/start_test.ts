@@ -38,7 +38,8 @@ Deno.test("start: it prints address, keys and a working curl line, and Ctrl-C en
   assert(positions.every((at) => at >= 0), output);
   assertEquals(positions, positions.toSorted((a, b) => a - b), output);
 
-  const [, address, body] = output.match(/curl -i (\S+) -d '(.*)'/) ?? [];
+  const [, address = "", body = ""] = output.match(/curl -i (\S+) -d '(.*)'/) ??
+    [];
   const response = await fetch(address, { method: "POST", body });
   assertEquals([response.status, await response.text()], [
     200,

@@ -6,7 +6,7 @@ import { copyProject } from "../project_copy.ts";
 /** How to run a task. */
 export interface TaskOptions {
   /** Variables that it gets beside those of this process. */
-  env?: Record<string, string>;
+  env?: Record<string, string> | undefined;
   /** Where to run it. The project, when not given. */
   cwd?: URL;
   /** Runs it in a copy with files of the function changed: by name, what to replace with what. */
@@ -29,10 +29,8 @@ export async function runTask(
     env: { NO_COLOR: "1", ...env },
     stdin: "null",
   }).output();
-  const [out, err] = [stdout, stderr].map((bytes) =>
-    new TextDecoder().decode(bytes)
-  );
-  return { code, output: err + out };
+  const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+  return { code, output: decode(stderr) + decode(stdout) };
 }
 
 /** Changes files of the function in a copy of the project. Each change has to change something. */

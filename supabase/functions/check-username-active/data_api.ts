@@ -7,10 +7,7 @@
  * @throws {TypeError} When there is none.
  * @throws {DOMException} When the signal aborts.
  */
-export async function fetchDataApi(
-  input: RequestInfo | URL,
-  init?: RequestInit,
-): Promise<Response> {
+export const fetchDataApi: typeof fetch = async (input, init) => {
   // A redirect would carry the secret key to wherever it points.
   const response = await fetch(input, { ...init, redirect: "manual" });
   if (response.status !== 404) return response;
@@ -18,4 +15,4 @@ export async function fetchDataApi(
   // supabase-js takes a 404 with an array for an empty result, and an empty 404 for a success.
   const body = await response.text();
   return new Response(/^\s*(\[|$)/.test(body) ? "{}" : body, { status: 404 });
-}
+};

@@ -15,10 +15,9 @@ export function createDeadlines(ms: number): () => AbortSignal {
   let signal: AbortSignal;
   let madeAt = -Infinity;
   return () => {
-    const now = performance.now();
-    if (now - madeAt > SHARED_MS) {
+    if (performance.now() - madeAt > SHARED_MS) {
       signal = AbortSignal.timeout(ms);
-      madeAt = now;
+      madeAt = performance.now();
     }
     return signal;
   };

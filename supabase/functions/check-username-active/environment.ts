@@ -19,7 +19,7 @@ const SecretKeys = z.object({ default: z.optional(Key) });
  * @param env Where to read them: `Deno.env`.
  * @returns The address and the secret key.
  * @throws {Error} When a variable is missing or malformed. The message names the variable, never
- * its value, and stops the boot (contract, section "Environment").
+ * its value, and stops the boot.
  */
 export function readEnvironment(env: Pick<Deno.Env, "get">): Environment {
   return {
@@ -30,11 +30,13 @@ export function readEnvironment(env: Pick<Deno.Env, "get">): Environment {
 }
 
 function readSecretKey(env: Pick<Deno.Env, "get">): string {
-  const secretKeys = env.get("SUPABASE_SECRET_KEYS");
-  if (secretKeys) {
-    const { default: key } = SecretKeys.safeParse(parseJson(secretKeys)).data ??
-      refuse("SUPABASE_SECRET_KEYS must be a JSON object of secret keys");
+  try {
+    const secretKeys = JSON.parse(env.get("SUPABASE_SECRET_KEYS") || "{}");
+    const { default: key } = SecretKeys.parse(secretKeys);
     if (key) return key;
+  } catch {
+    // The error's own message would quote the text, which is a secret.
+    refuse("SUPABASE_SECRET_KEYS must be a JSON object of secret keys");
   }
   return Key.safeParse(env.get("SUPABASE_SERVICE_ROLE_KEY")).data ??
     refuse(
@@ -45,13 +47,4 @@ function readSecretKey(env: Pick<Deno.Env, "get">): string {
 
 function refuse(requirement: string): never {
   throw new Error(`check-username-active cannot start: ${requirement}.`);
-}
-
-/** The value, or `undefined`: an error of `JSON.parse` would quote the text, which is a secret. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,13 +1,24 @@
 /**
  * Tells a simulator add-on whether a user holds an active activation key for a product.
  *
- * A request travels `handler.ts` → `request.ts` → `activation_keys.ts` → `responses.ts`.
+ * A request travels `request.ts` (with `body.ts`) → `activation_keys.ts` (with `retries.ts`) →
+ * `responses.ts`.
  */
 import { createLookup } from "./activation_keys.ts";
 import { readEnvironment } from "./environment.ts";
-import { createHandler } from "./handler.ts";
+import { readActivationCheck } from "./request.ts";
+import { respond } from "./responses.ts";
 
 // Made once for each isolate: a client for each request would cost two thirds of the throughput.
 const lookup = createLookup(readEnvironment(Deno.env));
 
-export default { fetch: createHandler(lookup) };
+export default {
+  /** Answers a request. Nothing throws: what goes wrong is an outcome with an answer of its own. */
+  async fetch(request: Request): Promise<Response> {
+    if (request.method === "OPTIONS") return respond("preflight");
+    if (request.method !== "POST") return respond("method_not_allowed");
+
+    const check = await readActivationCheck(request);
+    return respond(typeof check === "string" ? check : await lookup(check));
+  },
+};

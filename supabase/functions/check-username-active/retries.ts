@@ -1,0 +1,51 @@
+import type { PostgrestSingleResponse } from "@supabase/supabase-js";
+
+/**
+ * When each further attempt begins, in milliseconds after the first. Whatever is back by the last
+ * one still counts, and that one has time left to fail as itself instead of as a time-out.
+ */
+const RETRY_AT_MS = [100, 500, 1_200, 2_400, 4_350];
+
+/** By how much an attempt may be later: lookups that failed together do not return together. */
+const JITTER_MS = 300;
+
+/**
+ * Whether the next attempt may go better: no whole answer; 502 and above, which gateways and
+ * PostgREST say of an outage; and the 400 without a code that PostgREST gives to the lookups in
+ * flight when PostgreSQL crashes.
+ *
+ * @param answer What supabase-js made of an attempt. Its status is 0 when there was no whole answer.
+ */
+export function mayPass(
+  { status, error }: PostgrestSingleResponse<unknown>,
+): boolean {
+  return status === 0 || status >= 502 ||
+    (status === 400 && error?.code === "");
+}
+
+/**
+ * Tries again until an attempt goes well, or fails in a way that will not pass, or time is up.
+ *
+ * @param attempt Makes one attempt. Never throws.
+ * @param answer What the first attempt gave.
+ * @param startedAt When that began, by `performance.now()`.
+ * @param signal Aborts when time is up.
+ * @returns What the last attempt gave.
+ */
+export async function retry<T extends PostgrestSingleResponse<unknown>>(
+  attempt: () => PromiseLike<T>,
+  answer: T,
+  startedAt: number,
+  signal: AbortSignal,
+): Promise<T> {
+  for (const at of RETRY_AT_MS) {
+    if (signal.aborted || !mayPass(answer)) break;
+    const dueInMs = startedAt + at + JITTER_MS * Math.random() -
+      performance.now();
+    // After a slow failure, go on with the next attempt that is due, or at once with the last.
+    if (dueInMs < 0 && at !== RETRY_AT_MS.at(-1)) continue;
+    await new Promise((done) => setTimeout(done, Math.max(0, dueInMs)));
+    answer = await attempt();
+  }
+  return answer;
+}
