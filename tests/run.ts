@@ -3,15 +3,15 @@
  *
  *     deno run -A tests/run.ts local|supabase|remote|deploy|docs|browser [arguments of deno test]
  */
-import { downloadCli, supabase } from "./deploy/cli.ts";
-import { runTests } from "./run_tests.ts";
-import { LOCAL_SERVICE, type Service } from "./stack/local_service.ts";
-import { startStack } from "./stack/stack.ts";
+import { downloadCli, supabase } from "../tools/supabase_cli.ts";
+import { runTests } from "./support/run_tests.ts";
+import { LOCAL_SERVICE, type Service } from "../tools/stack/local_service.ts";
+import { startStack } from "../tools/stack/stack.ts";
 
 // Black box: any service will do.
 const CONTRACT = ["tests/contract"];
 // These start what they test themselves.
-const LOCAL = ["tests/database", "tests/function", "tests/stack"];
+const LOCAL = ["tests/database", "tests/function", "tests/start"];
 const DEPLOY = ["tests/deploy", "tests/tasks"];
 const DOCS = ["tests/docs"];
 const BROWSER = ["tests/browser"];

@@ -1,8 +1,8 @@
 /** A page of another origin, in a real browser, as an in-game HTML panel is one. */
 import { assertEquals } from "@std/assert";
 import { chromium } from "playwright-core";
-import { issueKeys, service } from "../contract/service.ts";
-import { FUNCTION_PATH } from "../stack/gateway.ts";
+import { FUNCTION_PATH } from "../../tools/project.ts";
+import { issueKeys, service } from "../support/service.ts";
 
 /** Debian's, Ubuntu's or the one that `CHROMIUM` names. */
 function findBrowser(): string {

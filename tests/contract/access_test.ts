@@ -6,7 +6,7 @@ import {
   issueKeys,
   NOT_FOUND,
   service,
-} from "./service.ts";
+} from "../support/service.ts";
 
 Deno.test("access: no key can be read or made without the secret key", async () => {
   await using project = await issueKeys(["Amelia"]);

@@ -3,14 +3,14 @@
  * and only if, they are the same string.
  */
 import fc from "fast-check";
-import { holds } from "./fuzz.ts";
+import { holds } from "../support/fuzz.ts";
 import {
   ACTIVE,
   assertAnswer,
   check,
   issueKeys,
   NOT_FOUND,
-} from "./service.ts";
+} from "../support/service.ts";
 
 // Pieces that names go wrong with.
 const PIECES = [

@@ -6,7 +6,7 @@ import {
   dataApi,
   issueKeys,
   NOT_FOUND,
-} from "./service.ts";
+} from "../support/service.ts";
 
 Deno.test("key: one that nobody has used matches nobody", async () => {
   await using project = await issueKeys([null]);

@@ -5,7 +5,7 @@ import {
   check,
   issueKeys,
   NOT_FOUND,
-} from "./service.ts";
+} from "../support/service.ts";
 
 // Plain names, each with names that a careless comparison would take for the same user.
 const NAMES: Record<string, string[]> = {

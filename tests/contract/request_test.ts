@@ -1,6 +1,6 @@
 /** What is sent, and what comes back: the contract's section "Request", row by row. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { isAnsweredByPlatform } from "./platform.ts";
+import { isAnsweredByPlatform } from "../support/platform.ts";
 import {
   ACTIVE,
   type Answer,
@@ -16,7 +16,7 @@ import {
   PREFLIGHT,
   send,
   TOO_LARGE,
-} from "./service.ts";
+} from "../support/service.ts";
 
 const PROJECT = crypto.randomUUID();
 const USER = "Zoë Brückner#4821";

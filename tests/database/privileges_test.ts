@@ -1,7 +1,7 @@
 /** Who may do what with the table, on a PostgreSQL that nothing but the migrations has touched. */
 import { assertEquals, assertRejects } from "@std/assert";
-import { openDatabase } from "../stack/database.ts";
-import { PRIVILEGES, PRIVILEGES_QUERY } from "./privileges.ts";
+import { openDatabase } from "../../tools/stack/database.ts";
+import { PRIVILEGES, PRIVILEGES_QUERY } from "../support/privileges.ts";
 
 for (const defaults of ["open", "closed"] as const) {
   Deno.test(`privileges: ${defaults} default privileges make no difference`, async () => {

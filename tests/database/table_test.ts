@@ -1,7 +1,7 @@
 /** What the table takes, and how the lookup reads it. */
 import type { PGlite } from "@electric-sql/pglite";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { openDatabase, seed } from "../stack/database.ts";
+import { openDatabase, seed } from "../../tools/stack/database.ts";
 
 const PROJECT = "2c9e4b7a-61d3-4f58-8a0e-9b35c7d1f620";
 

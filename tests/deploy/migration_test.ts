@@ -1,9 +1,13 @@
 /** What `supabase db push` makes of a hosted project's database, empty or with a table of its own. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { PRIVILEGES, PRIVILEGES_QUERY } from "../database/privileges.ts";
-import { copyProject } from "../project_copy.ts";
-import { PROJECT, supabase, warnings } from "./cli.ts";
-import { type DatabaseServer, startDatabaseServer } from "./database_server.ts";
+import { PROJECT } from "../../tools/project.ts";
+import { PRIVILEGES, PRIVILEGES_QUERY } from "../support/privileges.ts";
+import { copyProject } from "../support/project_copy.ts";
+import { supabase, warnings } from "../../tools/supabase_cli.ts";
+import {
+  type DatabaseServer,
+  startDatabaseServer,
+} from "../../tools/types/database_server.ts";
 
 const VERSION = "20261121000000";
 

@@ -1,6 +1,6 @@
 import { assert } from "@std/assert";
-import { FUNCTION_FOLDER } from "../stack/function_process.ts";
-import { generateTypes } from "./types.ts";
+import { FUNCTION_FOLDER } from "../../tools/project.ts";
+import { generateTypes } from "../../tools/types/generate_types.ts";
 
 Deno.test("types: database.types.ts is what the CLI generates from the migrations", async () => {
   const file = new URL("database.types.ts", FUNCTION_FOLDER);

@@ -1,15 +1,22 @@
 /** What `supabase functions deploy` uploads, and that it runs as it was uploaded. */
 import { assert, assertEquals } from "@std/assert";
-import { testCommand } from "../run_tests.ts";
-import { write } from "../function/data_api_stub.ts";
-import { assertTooLargeArrives } from "../function/large_bodies.ts";
-import { downloadPackages, startFunction } from "../stack/function_process.ts";
-import { LOCAL_SERVICE } from "../stack/local_service.ts";
-import { platformEnv, startStack } from "../stack/stack.ts";
-import { makeTempFolder } from "../temp_folder.ts";
-import { DEPLOYED_FOLDER as FOLDER } from "./bundle.ts";
-import { edgeDeno, PROJECT, supabase, warnings } from "./cli.ts";
-import { startManagementApi, type Upload } from "./management_api.ts";
+import {
+  FUNCTION_FOLDER_PATH as FOLDER,
+  PROJECT,
+} from "../../tools/project.ts";
+import { edgeDeno } from "../../tools/edge_deno.ts";
+import { testCommand } from "../support/run_tests.ts";
+import { write } from "../support/data_api_stub.ts";
+import { assertTooLargeArrives } from "../support/large_bodies.ts";
+import {
+  downloadPackages,
+  startFunction,
+} from "../../tools/stack/function_process.ts";
+import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
+import { platformEnv, startStack } from "../../tools/stack/stack.ts";
+import { makeTempFolder } from "../../tools/temp_folder.ts";
+import { supabase, warnings } from "../../tools/supabase_cli.ts";
+import { startManagementApi, type Upload } from "../support/management_api.ts";
 
 async function deploy(): Promise<Upload> {
   await using api = await startManagementApi();

@@ -1,7 +1,7 @@
 /** `openapi.yaml` by the strict rules of Redocly CLI, where a warning is an error. */
 import { assert } from "@std/assert";
-import { NPX } from "../deploy/cli.ts";
-import { FUNCTION_FOLDER } from "../stack/function_process.ts";
+import { NPX } from "../../tools/npx.ts";
+import { FUNCTION_FOLDER } from "../../tools/project.ts";
 
 const REDOCLY = "@redocly/cli@2.77.0";
 

@@ -1,6 +1,6 @@
 /** What the README says of the project is so. */
 import { assert, assertEquals } from "@std/assert";
-import { PROJECT } from "../deploy/cli.ts";
+import { PROJECT } from "../../tools/project.ts";
 
 const README = await Deno.readTextFile(new URL("README.md", PROJECT));
 

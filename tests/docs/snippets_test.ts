@@ -1,8 +1,8 @@
 /** The README's snippets, taken out of it and run against the local stack. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { PROJECT } from "../deploy/cli.ts";
-import { issueKeys, service } from "../contract/service.ts";
-import { openDatabase } from "../stack/database.ts";
+import { PROJECT } from "../../tools/project.ts";
+import { issueKeys, service } from "../support/service.ts";
+import { openDatabase } from "../../tools/stack/database.ts";
 
 const README = await Deno.readTextFile(new URL("README.md", PROJECT));
 const LOCAL = "http://127.0.0.1:54321";

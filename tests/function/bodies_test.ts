@@ -1,7 +1,7 @@
 /** Any body at all: the answer is the contract's, and only a well-formed request is looked up. */
 import fc from "fast-check";
 import { assertEquals } from "@std/assert";
-import { holds } from "../contract/fuzz.ts";
+import { holds } from "../support/fuzz.ts";
 import {
   ACTIVE,
   type Answer,
@@ -11,8 +11,12 @@ import {
   MISSING,
   send,
   TOO_LARGE,
-} from "../contract/service.ts";
-import { rows, startDataApiStub, startFunctionOn } from "./data_api_stub.ts";
+} from "../support/service.ts";
+import {
+  rows,
+  startDataApiStub,
+  startFunctionOn,
+} from "../support/data_api_stub.ts";
 
 /** The contract's section "Request", said once more in another way. */
 function expected(body: Uint8Array): Answer {

@@ -13,16 +13,16 @@ import {
   PREFLIGHT,
   send,
   TOO_LARGE,
-} from "../contract/service.ts";
-import { assertTooLargeArrives } from "./large_bodies.ts";
-import type { FunctionProcess } from "../stack/function_process.ts";
+} from "../support/service.ts";
+import { assertTooLargeArrives } from "../support/large_bodies.ts";
+import type { FunctionProcess } from "../../tools/stack/function_process.ts";
 import {
   close,
   rows,
   startDataApiStub,
   startFunctionOn,
   write,
-} from "./data_api_stub.ts";
+} from "../support/data_api_stub.ts";
 
 const PROJECT = "0d5c8f3e-27b1-4c6a-9e84-b1f6720a3d59";
 

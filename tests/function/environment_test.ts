@@ -1,8 +1,11 @@
 /** What the function needs from its environment, and what it says when that is not there. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { ACTIVE, assertAnswer, check } from "../contract/service.ts";
-import { BootError, startFunction } from "../stack/function_process.ts";
-import { rows, startDataApiStub } from "./data_api_stub.ts";
+import { ACTIVE, assertAnswer, check } from "../support/service.ts";
+import {
+  BootError,
+  startFunction,
+} from "../../tools/stack/function_process.ts";
+import { rows, startDataApiStub } from "../support/data_api_stub.ts";
 
 const URL_ = { SUPABASE_URL: "http://127.0.0.1:9" };
 const KEYS = { SUPABASE_SECRET_KEYS: `{"default":"sb_secret_s3cr3t"}` };

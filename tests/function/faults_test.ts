@@ -9,7 +9,7 @@ import {
   INVALID_JSON,
   NOT_FOUND,
   send,
-} from "../contract/service.ts";
+} from "../support/service.ts";
 import {
   answer,
   type Behaviour,
@@ -21,7 +21,7 @@ import {
   startDataApiStub,
   startFunctionOn,
   write,
-} from "./data_api_stub.ts";
+} from "../support/data_api_stub.ts";
 
 /** The lookup's budget, with what a loaded machine may add to it. */
 const BUDGET_MS = 5_000;

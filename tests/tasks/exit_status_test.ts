@@ -1,9 +1,9 @@
 /** What a task that tests comes to: its exit status, whatever it prints. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { FUNCTION_PATH } from "../stack/gateway.ts";
-import { startStack } from "../stack/stack.ts";
-import { makeTempFolder } from "../temp_folder.ts";
-import { runTask } from "./run_task.ts";
+import { FUNCTION_PATH } from "../../tools/project.ts";
+import { startStack } from "../../tools/stack/stack.ts";
+import { makeTempFolder } from "../../tools/temp_folder.ts";
+import { runTask } from "../support/run_task.ts";
 
 const TESTS = {
   "passes_test.ts": `Deno.test("temporary", () => {});`,

@@ -3,11 +3,11 @@
  * whether the containers run, and the local stack serves where `supabase start` would.
  */
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { copyProject } from "../project_copy.ts";
-import { startStack } from "../stack/stack.ts";
-import { makeTempFolder, type TempFolder } from "../temp_folder.ts";
-import { DEPLOYED_FOLDER } from "../deploy/bundle.ts";
-import { changeFunction, runTask } from "./run_task.ts";
+import { FUNCTION_FOLDER_PATH } from "../../tools/project.ts";
+import { copyProject } from "../support/project_copy.ts";
+import { startStack } from "../../tools/stack/stack.ts";
+import { makeTempFolder, type TempFolder } from "../../tools/temp_folder.ts";
+import { changeFunction, runTask } from "../support/run_task.ts";
 
 const RUNNING = `#!/bin/sh
 case "$*" in
@@ -62,7 +62,7 @@ Deno.test("test:supabase: it fails on a function that answers 404 for 499", asyn
   await using broken = await copyProject();
   await changeFunction(broken.url, { "responses.ts": [/499/, "404"] });
   await using stack = await startStack({
-    folder: new URL(DEPLOYED_FOLDER, broken.url),
+    folder: new URL(FUNCTION_FOLDER_PATH, broken.url),
   });
   await using copy = await copyWithPort(portOf(stack.service.API_URL));
   const { code, output } = await runTask([

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { makeTempFolder } from "./temp_folder.ts";
+import { makeTempFolder } from "../../tools/temp_folder.ts";
 
 /** What a run of tests came to. */
 export interface TestRun {
@@ -35,7 +35,7 @@ export function testCommand(
 ): Deno.Command {
   return new Deno.Command(Deno.execPath(), {
     args: ["test", "--allow-all", ...args],
-    cwd: new URL("..", import.meta.url),
+    cwd: new URL("../..", import.meta.url),
     env,
   });
 }

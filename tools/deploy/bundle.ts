@@ -1,10 +1,6 @@
 import { fileURLToPath } from "node:url";
-import { FUNCTION_FOLDER } from "../stack/function_process.ts";
+import { FUNCTION_FOLDER, FUNCTION_FOLDER_PATH, PROJECT } from "../project.ts";
 import { makeTempFolder, type TempFolder } from "../temp_folder.ts";
-import { PROJECT } from "./cli.ts";
-
-/** Where the function is, from the root of what is deployed. */
-export const DEPLOYED_FOLDER = "supabase/functions/check-username-active/";
 
 /** A folder to deploy from. Disposing of it removes it. */
 export interface BundledProject extends TempFolder {
@@ -21,7 +17,7 @@ export interface BundledProject extends TempFolder {
 export async function bundleProject(): Promise<BundledProject> {
   await using unfinished = new AsyncDisposableStack();
   const folder = unfinished.use(await makeTempFolder());
-  const target = new URL(DEPLOYED_FOLDER, folder.url);
+  const target = new URL(FUNCTION_FOLDER_PATH, folder.url);
   await Deno.mkdir(target, { recursive: true });
   await Deno.copyFile(
     new URL("supabase/config.toml", PROJECT),
@@ -48,7 +44,7 @@ export async function bundleProject(): Promise<BundledProject> {
   // a file of its own.
   await Deno.writeTextFile(
     new URL("index.ts", target),
-    `export { default } from "./bundle.js";\n`,
+    `export { default } from "../../tests/deploy/bundle.js";\n`,
   );
   await Deno.writeTextFile(new URL("deno.json", target), "{}\n");
   const { size } = await Deno.stat(bundle);

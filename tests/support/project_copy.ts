@@ -1,6 +1,6 @@
 import { cp } from "node:fs/promises";
-import { PROJECT } from "./deploy/cli.ts";
-import { makeTempFolder, type TempFolder } from "./temp_folder.ts";
+import { PROJECT } from "../../tools/project.ts";
+import { makeTempFolder, type TempFolder } from "../../tools/temp_folder.ts";
 
 /** Copies the project to a folder that is gone after use, so that a test may change it. */
 export async function copyProject(): Promise<TempFolder> {

@@ -1,5 +1,5 @@
 import { migrate } from "../stack/database.ts";
-import { supabase } from "./cli.ts";
+import { supabase } from "../supabase_cli.ts";
 import { startDatabaseServer } from "./database_server.ts";
 
 /**

@@ -1,6 +1,6 @@
-const SUPABASE = new URL("../../supabase/", import.meta.url);
-
 import { PGlite } from "@electric-sql/pglite";
+import { PROJECT } from "../project.ts";
+import { StartError } from "./start_error.ts";
 
 /** A database that runs SQL. */
 export interface Database {
@@ -41,13 +41,27 @@ export async function prepare(
   }
 }
 
-/** Applies the project's migrations, in order. */
+/**
+ * Applies the project's migrations, in order.
+ *
+ * @throws {StartError} When PostgreSQL rejects one.
+ */
 export async function migrate(database: Database): Promise<void> {
-  const folder = new URL("migrations/", SUPABASE);
-  const names = Array.from(Deno.readDirSync(folder), ({ name }) => name);
-  for (const name of names.sort()) {
-    await database.exec(await Deno.readTextFile(new URL(name, folder)));
-  }
+  const folder = "supabase/migrations/";
+  const names = Array.from(
+    Deno.readDirSync(new URL(folder, PROJECT)),
+    ({ name }) => name,
+  );
+  for (const name of names.sort()) await execFile(database, folder + name);
+}
+
+/**
+ * Inserts the project's seed.
+ *
+ * @throws {StartError} When PostgreSQL rejects it.
+ */
+export async function seed(database: Database): Promise<void> {
+  await execFile(database, "supabase/seed.sql");
 }
 
 /**
@@ -65,9 +79,21 @@ export async function openDatabase(
   return database;
 }
 
-/** Inserts the project's seed. */
-export async function seed(database: Database): Promise<void> {
-  await database.exec(
-    await Deno.readTextFile(new URL("seed.sql", SUPABASE)),
-  );
+async function execFile(database: Database, path: string): Promise<void> {
+  const sql = await Deno.readTextFile(new URL(path, PROJECT));
+  try {
+    await database.exec(sql);
+  } catch (error) {
+    // The position, where there is one, counts characters from 1.
+    const { message, position } = error as {
+      message: string;
+      position?: string;
+    };
+    const line = position
+      ? `, line ${
+        [...sql].slice(0, Number(position)).join("").split("\n").length
+      }`
+      : "";
+    throw new StartError(`PostgreSQL rejects ${path}${line}: ${message}`);
+  }
 }

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import type { Service } from "../stack/local_service.ts";
-import { FUNCTION_PATH } from "../stack/gateway.ts";
+import { FUNCTION_PATH } from "../../tools/project.ts";
+import type { Service } from "../../tools/stack/local_service.ts";
 import { assertDescribed } from "./openapi.ts";
 
 /**

@@ -1,11 +1,17 @@
-import autocannon from "autocannon";
 import { startFunction } from "../stack/function_process.ts";
+import { NPX } from "../npx.ts";
 import { LOCAL_SERVICE } from "../stack/local_service.ts";
 import { platformEnv } from "../stack/stack.ts";
+import { VERSIONS } from "../versions.ts";
 import type { Subjects } from "./subjects.ts";
 
 /** How many connections ask at a time. */
 export const CONNECTIONS = 16;
+
+const BODY = JSON.stringify({
+  username: "Zoë Brückner#4821",
+  project_id: "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4",
+});
 
 /** A Data API that answers at once. Disposing of it ends it. */
 export interface Stub extends AsyncDisposable {
@@ -40,16 +46,24 @@ export async function load(
   url: URL,
   extent: { amount: number } | { duration: number },
 ): Promise<Load> {
-  const result = await autocannon({
-    url: url.href,
-    method: "POST",
-    body: JSON.stringify({
-      username: "Zoë Brückner#4821",
-      project_id: "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4",
-    }),
-    connections: CONNECTIONS,
-    ...extent,
-  });
+  const [flag, value] = "amount" in extent
+    ? ["--amount", extent.amount]
+    : ["--duration", extent.duration];
+  const { success, stdout, stderr } = await new Deno.Command(NPX, {
+    // Not in `deno.lock`: `deno task` would download it and its 60 packages for everybody.
+    args: [
+      "--yes",
+      `autocannon@${VERSIONS.autocannon}`,
+      "--json",
+      "--method=POST",
+      `--body=${BODY}`,
+      `--connections=${CONNECTIONS}`,
+      `${flag}=${value}`,
+      url.href,
+    ],
+  }).output();
+  if (!success) throw new Error(new TextDecoder().decode(stderr));
+  const result = JSON.parse(new TextDecoder().decode(stdout));
   if (result.errors > 0 || result.non2xx > 0) {
     throw new Error(`${result.errors} errors, ${result.non2xx} other statuses`);
   }

@@ -1,7 +1,9 @@
 import { assertEquals } from "@std/assert";
 import { fileURLToPath } from "node:url";
 
-const CALLER = fileURLToPath(new URL("large_body_caller.mjs", import.meta.url));
+const CALLER = fileURLToPath(
+  new URL("./large_body_caller.mjs", import.meta.url),
+);
 
 // What broke the connection of callers before the rest of a body was read: bytes, and how sent.
 const BODIES = [

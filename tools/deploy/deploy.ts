@@ -2,8 +2,9 @@
  * `deno task deploy`: deploys the function as one minified file, which a cold isolate reads faster.
  * Its arguments go to `supabase functions deploy`.
  */
+import { NPX } from "../npx.ts";
 import { bundleProject } from "./bundle.ts";
-import { NPX, SUPABASE_CLI } from "./cli.ts";
+import { SUPABASE_CLI } from "../supabase_cli.ts";
 
 console.error("Bundling the function ...");
 await using project = await bundleProject();

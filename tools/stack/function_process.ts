@@ -1,14 +1,14 @@
+import { fileURLToPath } from "node:url";
+import { FUNCTION_FOLDER } from "../project.ts";
+import { StartError } from "./start_error.ts";
+
 /** Memory that the platform gives an edge function, in MB. */
 const MEMORY_MB = 256;
 
 // Deno 2.1 looks at its own certificates alone; a proxy's are in the system's.
 const DENO_TLS_CA_STORE = Deno.env.get("DENO_TLS_CA_STORE") ?? "mozilla,system";
 
-/** Folder of the edge function's source. */
-export const FUNCTION_FOLDER = new URL(
-  "../../supabase/functions/check-username-active/",
-  import.meta.url,
-);
+const END_WITH_PARENT = new URL("end_with_parent.ts", import.meta.url);
 
 /** An edge function that runs in a process of its own. Disposing of it ends the process. */
 export interface FunctionProcess extends AsyncDisposable {
@@ -18,6 +18,8 @@ export interface FunctionProcess extends AsyncDisposable {
   pid: number;
   /** Everything that the function has printed so far. */
   output(): string;
+  /** Resolves to the exit code when the process ends, whoever ended it. */
+  ended: Promise<number>;
 }
 
 /** How to run the function. */
@@ -35,9 +37,11 @@ export interface FunctionOptions {
 }
 
 /** A function that ended before it served: what it printed, and how it ended. */
-export class BootError extends Error {
+export class BootError extends StartError {
   constructor(readonly output: string, readonly exitCode: number) {
-    super(`The function did not start (exit code ${exitCode}):\n${output}`);
+    super(
+      `${output.trimEnd()}\n\nThe edge function does not start: see above.`,
+    );
   }
 }
 
@@ -57,6 +61,15 @@ export async function startFunction(
     onOutput,
   }: FunctionOptions,
 ): Promise<FunctionProcess> {
+  // `--preload` has no effect on `deno serve`, and an import at run time would need permission to read.
+  const entry = await Deno.makeTempFile({ suffix: ".ts" });
+  await Deno.writeTextFile(
+    entry,
+    `import "${END_WITH_PARENT}";\nexport { default } from "${new URL(
+      "index.ts",
+      folder,
+    )}";\n`,
+  );
   const child = new Deno.Command(deno, {
     args: [
       "serve",
@@ -67,14 +80,15 @@ export async function startFunction(
       "--port=0",
       `--v8-flags=--max-old-space-size=${MEMORY_MB}`,
       ...lockArgs(folder),
+      `--config=${fileURLToPath(new URL("deno.json", folder))}`,
       ...args,
-      "index.ts",
+      entry,
     ],
     cwd: folder,
     clearEnv: true,
     // Without HOME, Deno has to be told where its packages are.
     env: { ...env, DENO_DIR: await denoDir(deno) },
-    stdin: "null",
+    stdin: "piped",
     stdout: "piped",
     stderr: "piped",
   }).spawn();
@@ -98,17 +112,22 @@ export async function startFunction(
     child.status,
     collect(child.stdout),
     collect(child.stderr),
-  ]).then(([{ code }]) => {
+  ]).then(async ([{ code }]) => {
     running = false;
+    await child.stdin.close().catch(() => {});
+    await Deno.remove(entry);
     address.reject(new BootError(output, code));
+    return code;
   });
 
   return {
     url: await address.promise,
     pid: child.pid,
     output: () => output,
+    ended,
     async [Symbol.asyncDispose]() {
-      if (running) child.kill("SIGTERM");
+      // A SIGTERM waits for callers who are still sending.
+      if (running) child.kill("SIGKILL");
       await ended;
     },
   };
@@ -117,7 +136,7 @@ export async function startFunction(
 /**
  * Downloads the function's packages, which a process without HOME could not.
  *
- * @throws {Error} When they cannot be had.
+ * @throws {StartError} When the download fails.
  */
 export async function downloadPackages(
   { folder = FUNCTION_FOLDER, deno = Deno.execPath() }: Omit<
@@ -125,19 +144,37 @@ export async function downloadPackages(
     "env"
   > = {},
 ): Promise<void> {
-  const { success } = await new Deno.Command(deno, {
+  const { success, stderr } = await new Deno.Command(deno, {
     args: ["cache", ...lockArgs(folder), "index.ts"],
     cwd: folder,
     env: { DENO_TLS_CA_STORE },
     stdin: "null",
-    stdout: "inherit",
-    stderr: "inherit",
   }).output();
-  if (!success) {
-    throw new Error(
-      "The function's packages cannot be had: see above. Does its own deno.json name each of " +
-        "them, and is the npm registry within reach?",
-    );
+  if (success) return;
+  throw new StartError(
+    `${new TextDecoder().decode(stderr).trimEnd()}\n\n` +
+      "The function's packages could not be downloaded: see above. Does its deno.json name each " +
+      "of them, and can this machine reach the npm registry?",
+  );
+}
+
+/**
+ * Runs the function as `startFunction` does, and downloads its packages if they are missing.
+ *
+ * @throws {StartError} When the function does not start, or the download fails.
+ */
+export async function downloadAndStartFunction(
+  options: FunctionOptions,
+): Promise<FunctionProcess> {
+  try {
+    return await startFunction(options);
+  } catch (error) {
+    // Only then, so that a mistake in the function shows as itself.
+    const isMissing = error instanceof BootError &&
+      error.output.includes("--cached-only");
+    if (!isMissing) throw error;
+    await downloadPackages(options);
+    return await startFunction(options);
   }
 }
 

@@ -1,7 +1,6 @@
 import { assertNotEquals } from "@std/assert";
-import { DEPLOYED_FOLDER } from "../deploy/bundle.ts";
-import { PROJECT } from "../deploy/cli.ts";
-import { copyProject } from "../project_copy.ts";
+import { FUNCTION_FOLDER_PATH, PROJECT } from "../../tools/project.ts";
+import { copyProject } from "./project_copy.ts";
 
 /** How to run a task. */
 export interface TaskOptions {
@@ -39,7 +38,7 @@ export async function changeFunction(
   change: Record<string, [RegExp, string]>,
 ): Promise<void> {
   for (const [name, [what, by]] of Object.entries(change)) {
-    const file = new URL(DEPLOYED_FOLDER + name, copy);
+    const file = new URL(FUNCTION_FOLDER_PATH + name, copy);
     const source = await Deno.readTextFile(file);
     const changed = source.replace(what, by);
     assertNotEquals(changed, source, name);

@@ -1,8 +1,7 @@
 import { assert } from "@std/assert";
 import { parse } from "@std/yaml";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { FUNCTION_PATH as PATH } from "../stack/gateway.ts";
-import { FUNCTION_FOLDER } from "../stack/function_process.ts";
+import { FUNCTION_FOLDER, FUNCTION_PATH as PATH } from "../../tools/project.ts";
 
 interface Responses {
   [status: string]: {

@@ -1,9 +1,7 @@
-import { bundleProject, DEPLOYED_FOLDER } from "../deploy/bundle.ts";
-import { edgeDeno, PROJECT } from "../deploy/cli.ts";
-import {
-  downloadPackages,
-  FUNCTION_FOLDER,
-} from "../stack/function_process.ts";
+import { edgeDeno } from "../edge_deno.ts";
+import { FUNCTION_FOLDER, FUNCTION_FOLDER_PATH, PROJECT } from "../project.ts";
+import { bundleProject } from "../deploy/bundle.ts";
+import { downloadPackages } from "../stack/function_process.ts";
 import { makeTempFolder } from "../temp_folder.ts";
 
 /** What is measured: a name, and a folder with an `index.ts`, outside of the project as deployed. */
@@ -24,7 +22,7 @@ export interface Subjects extends AsyncDisposable {
   bundle: Subject;
 }
 
-const HANDLERS = new URL("handlers/", import.meta.url);
+const HANDLERS = new URL("./handlers/", import.meta.url);
 
 /** Copies the handlers and the function to folders of their own, and gets their packages. */
 export async function prepareSubjects(): Promise<Subjects> {
@@ -70,7 +68,7 @@ export async function prepareSubjects(): Promise<Subjects> {
     source,
     bundle: {
       name: "this function, bundled",
-      folder: new URL(DEPLOYED_FOLDER, bundled.url),
+      folder: new URL(FUNCTION_FOLDER_PATH, bundled.url),
     },
   };
   for (const { folder } of Object.values(subjects)) {

@@ -6,8 +6,8 @@ import {
   type FunctionOptions,
   type FunctionProcess,
   startFunction,
-} from "../stack/function_process.ts";
-import { platformEnv } from "../stack/stack.ts";
+} from "../../tools/stack/function_process.ts";
+import { platformEnv } from "../../tools/stack/stack.ts";
 
 /** What to do with one connection, after its request has been read. It is closed afterwards. */
 export type Behaviour = (connection: Deno.TcpConn) => void | Promise<void>;

@@ -1,0 +1,268 @@
+/** `deno task start`, as somebody at a terminal meets it. */
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
+import {
+  FUNCTION_FOLDER_PATH,
+  FUNCTION_PATH,
+  PROJECT,
+} from "../../tools/project.ts";
+import { copyProject } from "../support/project_copy.ts";
+import {
+  ACTIVE,
+  assertAnswer,
+  check,
+  METHOD_NOT_ALLOWED,
+  NOT_FOUND,
+} from "../support/service.ts";
+import { freePort, runStart, until } from "../support/start_process.ts";
+import { write } from "../support/data_api_stub.ts";
+
+const READY = "last until Ctrl-C";
+const SEEDED = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
+const STACK_TRACE = /^ +at /m;
+
+async function startReady(cwd = PROJECT) {
+  const port = freePort();
+  const start = runStart(["--port", `${port}`], cwd);
+  await start.printed(READY);
+  const url = `http://127.0.0.1:${port}${FUNCTION_PATH}`;
+  return { port, url, start };
+}
+
+/** Sends bytes, and reads the first line of the answer. */
+async function exchange(port: number, text: string): Promise<string> {
+  using connection = await Deno.connect({ hostname: "127.0.0.1", port });
+  await write(connection, text);
+  const buffer = new Uint8Array(1024);
+  const length = await connection.read(buffer);
+  const answer = new TextDecoder().decode(buffer.subarray(0, length ?? 0));
+  return answer.split("\r\n")[0] ?? "";
+}
+
+Deno.test("start: it prints one screen, and every curl line on it works", async () => {
+  const { port, url, start } = await startReady();
+  await using running = start;
+  const base = `http://127.0.0.1:${port}`;
+  const lines = running.output().trim().split("\n");
+  assertEquals(
+    lines[0],
+    "Starting PostgreSQL, the Data API and the edge function ...",
+  );
+  assertEquals(lines.slice(2, 3), [`API_URL=${base}`]);
+  assert(lines.length <= 16, running.output());
+  assertStringIncludes(running.output(), "PUBLISHABLE_KEY=sb_publishable_");
+  assertStringIncludes(running.output(), "SECRET_KEY=sb_secret_");
+
+  await assertAnswer(check(SEEDED, "Amelia#1937", url), NOT_FOUND);
+  const statuses = [];
+  for (const line of lines.filter((line) => line.startsWith("curl "))) {
+    const { stdout } = await new Deno.Command("sh", { args: ["-c", line] })
+      .output();
+    statuses.push(new TextDecoder().decode(stdout).split("\r\n")[0]);
+  }
+  assertEquals(statuses, ["HTTP/1.1 200 OK", "HTTP/1.1 201 Created"]);
+  await assertAnswer(check(SEEDED, "Amelia#1937", url), ACTIVE);
+
+  running.child.kill("SIGINT");
+  assertEquals(await running.ended(), 0);
+  // Nothing listens any more: the port can be taken.
+  Deno.listen({ hostname: "127.0.0.1", port }).close();
+});
+
+Deno.test("start: --help prints the usage", async () => {
+  await using start = runStart(["--help"]);
+  assertEquals(await start.ended(), 0);
+  assertMatch(start.output(), /^Usage: deno task start/);
+});
+
+for (
+  const args of [
+    ["--prot", "54400"],
+    ["now"],
+    ["--port"],
+    ["--port="],
+    ["--port", "0x10"],
+    ["--port", "1e3"],
+    ["--port", " 80"],
+    ["--port", "99999"],
+    ["--port=-1"],
+    ["--help=yes"],
+  ]
+) {
+  Deno.test(`start: rejects ${args.join(" ")} in a sentence, with the usage`, async () => {
+    await using start = runStart(args);
+    assertEquals(await start.ended(), 1);
+    assertStringIncludes(start.output(), "Usage: deno task start");
+    assert(!STACK_TRACE.test(start.output()), start.output());
+    assert(!start.output().includes("Starting"), start.output());
+  });
+}
+
+Deno.test("start: a taken port is named, with ways round it", async () => {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr;
+  await using start = runStart(["--port", `${port}`]);
+  assertEquals(await start.ended(), 1);
+  assertStringIncludes(start.output(), `Port ${port} is taken`);
+  assertMatch(start.output(), /deno task start --port \d+/);
+  assert(!STACK_TRACE.test(start.output()), start.output());
+});
+
+Deno.test("start: the gateway passes on any method, and a body that is cut short prints nothing", async () => {
+  const { port, url, start } = await startReady();
+  await using running = start;
+  const printed = running.output();
+  for (const method of ["TRACE", "post", "PROPFIND"]) {
+    assertEquals(
+      await exchange(
+        port,
+        `${method} ${FUNCTION_PATH} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+      ),
+      `HTTP/1.1 ${METHOD_NOT_ALLOWED.status} Method Not Allowed`,
+      method,
+    );
+  }
+  const post = `POST ${FUNCTION_PATH} HTTP/1.1\r\nHost: x\r\n`;
+  for (
+    const cut of [
+      `${post}Content-Length: 100\r\n\r\n{"username"`,
+      `${post}Transfer-Encoding: chunked\r\n\r\n64\r\n{"username"`,
+      `${post}Content-Le`,
+    ]
+  ) {
+    using connection = await Deno.connect({ hostname: "127.0.0.1", port });
+    await write(connection, cut);
+  }
+  await assertAnswer(check(SEEDED, "CaptainKirin#0417", url), ACTIVE);
+  assertEquals(running.output(), printed);
+});
+
+Deno.test({
+  name: "start: Ctrl-C ends it while a caller holds a half-sent body",
+  // Windows has no signal that one process can send to another.
+  ignore: Deno.build.os === "windows",
+  async fn() {
+    const { port, start } = await startReady();
+    await using running = start;
+    using connection = await Deno.connect({ hostname: "127.0.0.1", port });
+    await write(
+      connection,
+      `POST ${FUNCTION_PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{`,
+    );
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const askedAt = performance.now();
+    running.child.kill("SIGINT");
+    assertEquals(await running.ended(), 0);
+    const tookMs = performance.now() - askedAt;
+    assert(tookMs < 5_000, `took ${Math.round(tookMs)} ms`);
+  },
+});
+
+Deno.test("start: serves an edit, says what is wrong with a mistake, and serves the fix", async () => {
+  await using copy = await copyProject();
+  const { url, start } = await startReady(copy.url);
+  await using running = start;
+  const file = new URL(`${FUNCTION_FOLDER_PATH}responses.ts`, copy.url);
+  const source = await Deno.readTextFile(file);
+  const answers = async () => await (await check(SEEDED, "nobody", url)).text();
+
+  await Deno.writeTextFile(file, source.replace("User not found", "EDITED"));
+  await running.printed("Reloaded the edge function.");
+  assertStringIncludes(await answers(), "EDITED");
+
+  await Deno.writeTextFile(file, `${source}\nconst mistake = ;\n`);
+  await running.printed("Save a fix");
+  assertStringIncludes(running.output(), "const mistake = ;");
+  assert(!running.output().includes("npm registry"), running.output());
+  assertStringIncludes(await answers(), "EDITED");
+
+  await Deno.writeTextFile(file, source);
+  await until(
+    async () => (await answers()).includes("User not found"),
+    running.output,
+  );
+});
+
+Deno.test({
+  name: "start: a function that dies is answered for, and started again",
+  // It is found by its command line.
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    await using copy = await copyProject();
+    const { url, start } = await startReady(copy.url);
+    await using running = start;
+    for (const pid of functionsOf(copy.url)) Deno.kill(pid, "SIGKILL");
+    await until(
+      async () => {
+        const response = await check(SEEDED, "nobody", url);
+        const body = await response.json();
+        return response.status === 502 && typeof body.message === "string";
+      },
+      running.output,
+    );
+    await running.printed("The edge function runs again.");
+    await assertAnswer(check(SEEDED, "nobody", url), NOT_FOUND);
+    assert(!STACK_TRACE.test(running.output()), running.output());
+  },
+});
+
+Deno.test({
+  name: "start: killed outright, it leaves no process behind",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    await using copy = await copyProject();
+    const { port, start } = await startReady(copy.url);
+    await using running = start;
+    assertEquals(functionsOf(copy.url).length, 1);
+    // `deno task` alone: what it started is on its own.
+    running.child.kill("SIGKILL");
+    await until(
+      () => functionsOf(copy.url).length === 0,
+      () => "The function's process is still there",
+    );
+    Deno.listen({ hostname: "127.0.0.1", port }).close();
+  },
+});
+
+Deno.test("start: a row that PostgreSQL rejects is said with file and line", async () => {
+  await using copy = await copyProject();
+  const seed = new URL("supabase/seed.sql", copy.url);
+  const text = await Deno.readTextFile(seed);
+  await Deno.writeTextFile(seed, text.replace(SEEDED, "no UUID"));
+  await using start = runStart(["--port", `${freePort()}`], copy.url);
+  assertEquals(await start.ended(), 1);
+  const line = text.slice(0, text.indexOf(SEEDED)).split("\n").length;
+  assertStringIncludes(
+    start.output(),
+    `PostgreSQL rejects supabase/seed.sql, line ${line}: invalid input syntax for type uuid: "no UUID"`,
+  );
+  assert(!STACK_TRACE.test(start.output()), start.output());
+});
+
+Deno.test("start: a mistake in the function is Deno's own message, and no word of the registry", async () => {
+  await using copy = await copyProject();
+  const file = new URL(`${FUNCTION_FOLDER_PATH}responses.ts`, copy.url);
+  await Deno.writeTextFile(file, "const mistake = ;\n", { append: true });
+  await using start = runStart(["--port", `${freePort()}`], copy.url);
+  assertEquals(await start.ended(), 1);
+  assertStringIncludes(start.output(), "const mistake = ;");
+  assert(!start.output().includes("registry"), start.output());
+});
+
+/** The processes of the function in a copy of the project. */
+function functionsOf(copy: URL): number[] {
+  return Array.from(Deno.readDirSync("/proc"), ({ name }) => Number(name))
+    .filter((pid) => {
+      try {
+        return Deno.readTextFileSync(`/proc/${pid}/cmdline`)
+          .includes(`--config=${copy.pathname}`);
+      } catch {
+        // No process, or gone meanwhile.
+        return false;
+      }
+    });
+}

@@ -1,0 +1,78 @@
+import { PROJECT } from "../../tools/project.ts";
+
+/** A running `deno task start`. Disposing of it kills it. */
+export interface StartProcess extends AsyncDisposable {
+  child: Deno.ChildProcess;
+  /** Everything that it has printed so far. */
+  output(): string;
+  /** Waits until it has printed a text, for up to ten seconds. */
+  printed(text: string): Promise<void>;
+  /** Waits until it has ended, for up to ten seconds, and gives its exit code. */
+  ended(): Promise<number>;
+}
+
+const PATIENCE_MS = 10_000;
+
+/**
+ * Starts `deno task start`, as a person at a terminal does.
+ *
+ * @param args Its arguments.
+ * @param cwd The project or a copy of it.
+ */
+export function runStart(args: string[], cwd = PROJECT): StartProcess {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["task", "--quiet", "start", ...args],
+    cwd,
+    env: { NO_COLOR: "1" },
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  let output = "";
+  const collect = async (stream: ReadableStream<Uint8Array>) => {
+    for await (const chunk of stream) output += new TextDecoder().decode(chunk);
+  };
+  const collected = Promise.all([collect(child.stdout), collect(child.stderr)]);
+  let running = true;
+  const status = child.status.then(async ({ code }) => {
+    running = false;
+    await collected;
+    return code;
+  });
+  return {
+    child,
+    output: () => output,
+    printed: (text) => until(() => output.includes(text), () => output),
+    async ended() {
+      await until(() => !running, () => `It does not end:\n${output}`);
+      return await status;
+    },
+    async [Symbol.asyncDispose]() {
+      if (running) child.kill("SIGKILL");
+      await status;
+    },
+  };
+}
+
+/**
+ * Waits until something is so, for up to ten seconds.
+ *
+ * @param isSo Asked every 50 ms.
+ * @param why What the error says otherwise.
+ */
+export async function until(
+  isSo: () => boolean | Promise<boolean>,
+  why: () => string,
+): Promise<void> {
+  const giveUpAt = performance.now() + PATIENCE_MS;
+  while (!await isSo()) {
+    if (performance.now() > giveUpAt) throw new Error(why());
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** A TCP port that nobody listens on. */
+export function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return listener.addr.port;
+}

@@ -1,0 +1,31 @@
+import { NPX } from "./npx.ts";
+import { VERSIONS } from "./versions.ts";
+
+/**
+ * Finds the Deno at the level of the hosted edge runtime: the one that `EDGE_DENO` names, or else
+ * that of npm, which is downloaded if need be.
+ *
+ * @returns Path of its executable.
+ * @throws {Error} When the download fails.
+ */
+export async function edgeDeno(): Promise<string> {
+  const own = Deno.env.get("EDGE_DENO");
+  if (own) return own;
+  const { success, stdout, stderr } = await new Deno.Command(NPX, {
+    args: [
+      "--yes",
+      `deno@${VERSIONS.edgeDeno}`,
+      "eval",
+      "console.log(Deno.execPath())",
+    ],
+    // Not in the project: this Deno cannot read its lock file.
+    cwd: "/",
+  }).output();
+  const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+  if (success) return decode(stdout).trim();
+  throw new Error(
+    `Deno ${VERSIONS.edgeDeno} could not be downloaded from npm:\n${
+      decode(stderr)
+    }`,
+  );
+}

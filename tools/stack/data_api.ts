@@ -1,0 +1,81 @@
+import { App } from "@supabase/lite";
+import { createPgliteConnection } from "@supabase/lite/pglite";
+import { migrate, prepare, seed } from "./database.ts";
+import type { Service } from "./local_service.ts";
+
+/** A running Data API. Disposing of it ends it and its database. */
+export interface DataApi extends AsyncDisposable {
+  url: URL;
+}
+
+/**
+ * Starts PostgreSQL (PGlite, in memory) with the project's table and seed, and the Data API
+ * (`@supabase/lite`) over it, on a loopback port.
+ *
+ * @param service The keys that it takes.
+ * @returns The Data API, once it has answered a request.
+ * @throws {StartError} When PostgreSQL rejects a migration or the seed.
+ */
+export async function startDataApi(
+  { PUBLISHABLE_KEY, SECRET_KEY }: Service,
+): Promise<DataApi> {
+  await using unfinished = new AsyncDisposableStack();
+  const connection = await createPgliteConnection();
+  unfinished.defer(() => connection.close());
+  await prepare(connection.driver, "closed");
+  await migrate(connection.driver);
+  await seed(connection.driver);
+
+  muteDatabaseErrors();
+  const app = new App({
+    connection,
+    auth: {
+      enabled: false,
+      publishable_key: PUBLISHABLE_KEY,
+      secret_key: SECRET_KEY,
+    },
+  });
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    (request) => app.fetch(withRawFilters(request)),
+  );
+  unfinished.defer(() => server.shutdown());
+  const url = new URL(`http://127.0.0.1:${server.addr.port}`);
+
+  // The first requests make `@supabase/lite` set up its roles; concurrent ones would fail now and then.
+  const response = await fetch(
+    new URL("/rest/v1/activation_keys?select=id&limit=1", url),
+    { headers: { apikey: SECRET_KEY } },
+  );
+  const text = await response.text();
+  if (!response.ok) throw new Error(`The Data API does not answer: ${text}`);
+
+  const running = unfinished.move();
+  return { url, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+/**
+ * PostgREST takes the value of `eq.<value>` as it is. `@supabase/lite` trims it, unquotes it and
+ * reads `null`, `true` and `{…}` as something else, but takes the one quoted value of an `in` list
+ * exactly. So here, and only here, the one is written as the other.
+ */
+function withRawFilters(request: Request): Request {
+  const url = new URL(request.url);
+  const filters = Array.from(url.searchParams, ([name, value]) => {
+    const raw = value.match(/^eq\.(.*)$/s)?.[1];
+    if (raw === undefined) return [name, value];
+    return [name, `in.("${raw.replaceAll(/["\\]/g, "\\$&")}")`];
+  });
+  url.search = new URLSearchParams(filters).toString();
+  const { method, headers, body } = request;
+  return new Request(url, { method, headers, body });
+}
+
+/** `@supabase/lite` prints a dump of every database error, all of which its answer says as well. */
+function muteDatabaseErrors(): void {
+  const { error: print } = console;
+  console.error = (...args) => {
+    const [error] = args;
+    if (!(error instanceof Error && "severity" in error)) print(...args);
+  };
+}

@@ -1,0 +1,96 @@
+import { FUNCTION_FOLDER } from "../project.ts";
+import {
+  downloadAndStartFunction,
+  type FunctionOptions,
+  type FunctionProcess,
+} from "./function_process.ts";
+import { StartError } from "./start_error.ts";
+
+/** Editors write a file in several steps. */
+const EDIT_MS = 150;
+
+/** A function that ends by itself is started again, but not over and over without a pause. */
+const RESTART_MS = 1_000;
+
+/** An edge function whose edits are served as they are saved. Disposing of it ends it. */
+export interface ReloadingFunction extends AsyncDisposable {
+  /** The function's address, while it runs. */
+  url(): URL | undefined;
+}
+
+/**
+ * Runs the function, and starts it anew whenever one of its files changes, or when it ends by
+ * itself. While an edit does not start, the version before it goes on serving.
+ *
+ * @param options How to run it.
+ * @param say Gets a line about each reload, and Deno's own message about a mistake.
+ * @throws {StartError} When it does not start in the first place.
+ */
+export async function startReloadingFunction(
+  options: FunctionOptions,
+  say: (message: string) => void,
+): Promise<ReloadingFunction> {
+  let current: FunctionProcess | undefined;
+  let closed = false;
+
+  const start = async () => {
+    const next = await downloadAndStartFunction(options);
+    const previous = current;
+    current = next;
+    next.ended.then(onEnd.bind(null, next));
+    await previous?.[Symbol.asyncDispose]();
+  };
+  const onEnd = async (ended: FunctionProcess, code: number) => {
+    if (ended !== current) return;
+    current = undefined;
+    await sleep(RESTART_MS);
+    if (closed) return;
+    say(
+      `The edge function ended by itself (exit code ${code}). Starting it again ...`,
+    );
+    await restart("The edge function runs again.");
+  };
+  const restart = async (done: string) => {
+    try {
+      await start();
+      say(done);
+    } catch (error) {
+      if (!(error instanceof StartError)) throw error;
+      const serving = current ? "The version before it goes on serving. " : "";
+      say(`${error.message}\n${serving}Save a fix, and it is tried again.`);
+    }
+  };
+
+  await start();
+  const watcher = Deno.watchFs(FUNCTION_FOLDER.pathname);
+  const watching = (async () => {
+    let work = Promise.resolve();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    for await (const { kind, paths } of watcher) {
+      const isSource = paths.some((path) => /\.(ts|js|json)$/.test(path));
+      if (kind === "access" || !isSource) continue;
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        work = work.then(() => restart("Reloaded the edge function."));
+      }, EDIT_MS);
+    }
+    clearTimeout(timer);
+    await work;
+  })();
+
+  return {
+    url: () => current?.url,
+    async [Symbol.asyncDispose]() {
+      closed = true;
+      watcher.close();
+      await watching;
+      const last = current;
+      current = undefined;
+      await last?.[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

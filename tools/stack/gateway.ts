@@ -1,0 +1,112 @@
+import { createProxyServer } from "httpxy";
+import { Buffer } from "node:buffer";
+import { createServer, ServerResponse } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { FUNCTION_PATH } from "../project.ts";
+
+/** A running gateway. Disposing of it ends it, whoever is connected. */
+export interface Gateway extends AsyncDisposable {
+  url: URL;
+}
+
+/** Where the gateway finds what it puts behind one address. */
+export interface Targets {
+  /** The Data API's address. */
+  dataApi(): URL | undefined;
+  /** The function's address, while it runs. */
+  edgeFunction(): URL | undefined;
+}
+
+/**
+ * Puts the Data API and the edge function behind one loopback address, as the gateway of
+ * `supabase start` and of a hosted project does. Method, path, headers and body are passed on as
+ * they come; who is not there yet, or not at the moment, is answered for with a 502.
+ *
+ * @param port TCP port of the address; 0 for any free one.
+ * @param targets Asked for each request.
+ * @throws {Error} When the port cannot be taken; `code` says why.
+ */
+export async function startGateway(
+  port: number,
+  targets: Targets,
+): Promise<Gateway> {
+  const proxy = createProxyServer({});
+  proxy.on("error", (_error, _request, response) => {
+    if (response instanceof ServerResponse && !response.headersSent) {
+      answer(response, 502, "The edge function or the Data API is not there");
+    } else {
+      // The answer broke off on the other side, so it breaks off here.
+      response?.destroy();
+    }
+  });
+
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? "", "http://gateway");
+    const isFunction = pathname === FUNCTION_PATH ||
+      pathname.startsWith(`${FUNCTION_PATH}/`);
+    if (!isFunction && !pathname.startsWith("/rest/v1/")) {
+      const paths = `${FUNCTION_PATH} and /rest/v1/`;
+      return answer(response, 404, `Nothing here but ${paths}`);
+    }
+    const target = isFunction ? targets.edgeFunction() : targets.dataApi();
+    if (!target) {
+      const who = isFunction ? "edge function" : "Data API";
+      return answer(response, 502, `The ${who} is not running at the moment`);
+    }
+    if (isFunction) {
+      request.url = request.url?.replace("/functions/v1", "") ?? "";
+    }
+    proxy.web(request, response, { target });
+  });
+
+  // `closeAllConnections` of Deno leaves those that are sending a request.
+  const connections = new Set<Socket>();
+  server.on("connection", (connection: Socket) => {
+    connections.add(connection);
+    connection.once("close", () => connections.delete(connection));
+  });
+
+  // Node's parser rejects methods that it does not know. What it has read of such a request goes
+  // to the function, which has an answer to any method.
+  server.on("clientError", (error: Error & { rawPacket?: Buffer }, socket) => {
+    const url = targets.edgeFunction();
+    const [method, path] = `${error.rawPacket ?? ""}`.split(" ", 2);
+    if (!url || !method || !path?.startsWith(FUNCTION_PATH)) {
+      return socket.end(
+        "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n",
+      );
+    }
+    const upstream = connect(Number(url.port), url.hostname);
+    for (const end of [socket, upstream]) {
+      end.on("error", () => {
+        socket.destroy();
+        upstream.destroy();
+      });
+    }
+    upstream.write(error.rawPacket ?? "");
+    socket.pipe(upstream).pipe(socket);
+  });
+
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, "127.0.0.1", resolve);
+  });
+  const address = server.address() as AddressInfo;
+  return {
+    url: new URL(`http://127.0.0.1:${address.port}`),
+    [Symbol.asyncDispose]: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const connection of connections) connection.destroy();
+      }),
+  };
+}
+
+function answer(
+  response: ServerResponse,
+  status: number,
+  message: string,
+): void {
+  response.writeHead(status, { "Content-Type": "application/json" });
+  response.end(JSON.stringify({ message }));
+}

@@ -1,0 +1,141 @@
+/**
+ * `deno task start`: runs the whole service on this machine, without Docker, until Ctrl-C.
+ */
+import { parseArgs } from "node:util";
+import { FUNCTION_FOLDER_PATH, FUNCTION_PATH } from "../project.ts";
+import { VERSIONS } from "../versions.ts";
+import { launcherEnded } from "./launchers.ts";
+import { LOCAL_SERVICE, type Service } from "./local_service.ts";
+import { StartError } from "./start_error.ts";
+
+const DEFAULT_PORT = new URL(LOCAL_SERVICE.API_URL).port;
+const USAGE = `Usage: deno task start [--port <number>]
+
+Runs PostgreSQL, the Data API and the edge function on this machine until Ctrl-C.
+
+  --port <number>  TCP port of the address. ${DEFAULT_PORT} if not given; 0 for any free one.
+  --help           Prints this.`;
+
+/** How long ending may take, in milliseconds. */
+const ENDING_MS = 4_000;
+
+requireDeno();
+const port = readArguments();
+try {
+  await run();
+} catch (error) {
+  fail(explain(error));
+}
+// Outright: `PGlite.close()` sets the exit code, and a connection may still be open.
+Deno.exit(0);
+
+async function run(): Promise<void> {
+  console.error("Starting PostgreSQL, the Data API and the edge function ...");
+  const ending = endingAsked();
+  // Not before the arguments and Deno's version are known to be right.
+  const { startStack } = await import("./stack.ts");
+
+  await using stack = await startStack({
+    port,
+    onReload: (message) => console.error(message),
+    onOutput: (text) => Deno.stderr.writeSync(new TextEncoder().encode(text)),
+  });
+  console.log(screen(stack.service));
+  await ending;
+  setTimeout(() => Deno.exit(0), ENDING_MS);
+}
+
+/** The port that the arguments name. */
+function readArguments(): number {
+  try {
+    const { values } = parseArgs({
+      args: Deno.args,
+      options: {
+        port: { type: "string", default: DEFAULT_PORT },
+        help: { type: "boolean", short: "h" },
+      },
+    });
+    if (values.help) {
+      console.log(USAGE);
+      Deno.exit(0);
+    }
+    if (/^\d{1,5}$/.test(values.port) && Number(values.port) <= 65_535) {
+      return Number(values.port);
+    }
+    return fail(
+      `--port takes a decimal number from 0 to 65535, not "${values.port}".\n\n${USAGE}`,
+    );
+  } catch (error) {
+    return fail(`${(error as Error).message}\n\n${USAGE}`);
+  }
+}
+
+/** What a person sees when everything runs. */
+function screen({ API_URL, PUBLISHABLE_KEY, SECRET_KEY }: Service): string {
+  const project = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
+  return `
+API_URL=${API_URL}
+PUBLISHABLE_KEY=${PUBLISHABLE_KEY}
+SECRET_KEY=${SECRET_KEY}
+
+Ask whether a user holds a key:
+curl -i ${API_URL}${FUNCTION_PATH} -d '{"username":"CaptainKirin#0417","project_id":"${project}"}'
+
+Add a key:
+curl -i ${API_URL}/rest/v1/activation_keys -H 'apikey: ${SECRET_KEY}' -H 'Content-Type: application/json' -d '{"project_id":"${project}","curr_user":"Amelia#1937"}'
+
+Edits of ${FUNCTION_FOLDER_PATH} are served as you save them.
+Keys are in memory and last until Ctrl-C. Those of supabase/seed.sql are there at each start.`;
+}
+
+/** What happened, and what to do next. */
+function explain(error: unknown): string {
+  if (error instanceof StartError) return error.message;
+  const { code, stack } = error as Error & { code?: string };
+  const other = "Or take another port: deno task start --port 54400";
+  switch (code) {
+    case "EADDRINUSE":
+      return `Port ${port} is taken, perhaps by \`supabase start\` or by another \`deno task start\`. ` +
+        `End that; \`lsof -i :${port}\` shows which process it is.\n${other}`;
+    case "EACCES":
+      return `This user may not take port ${port}: ports below 1024 are for administrators.\n${other}`;
+    default:
+      return `This is a defect of the local stack:\n${stack}`;
+  }
+}
+
+/** Resolves at the first Ctrl-C, or when what started this process is gone. A second one ends it at once. */
+function endingAsked(): Promise<void> {
+  const signals: Deno.Signal[] = Deno.build.os === "windows"
+    ? ["SIGINT", "SIGBREAK"]
+    : ["SIGINT", "SIGTERM", "SIGHUP"];
+  let asked = false;
+  return new Promise((resolve) => {
+    const end = () => {
+      if (asked) Deno.exit(130);
+      asked = true;
+      resolve();
+    };
+    for (const signal of signals) Deno.addSignalListener(signal, end);
+    launcherEnded().then(end);
+  });
+}
+
+/** Stops at a Deno that is too old, before it fails at something that it does not know. */
+function requireDeno(): void {
+  const parts = (version: string) => version.split(".").map(Number);
+  const [major = 0, minor = 0] = parts(Deno.version.deno);
+  const [lowestMajor = 0, lowestMinor = 0] = parts(VERSIONS.lowestDeno);
+  if (major > lowestMajor || (major === lowestMajor && minor >= lowestMinor)) {
+    return;
+  }
+  fail(
+    `This is Deno ${Deno.version.deno}, and the lowest that runs this is ${VERSIONS.lowestDeno}. ` +
+      `Upgrade it (deno upgrade), or use: npx -y deno@${VERSIONS.deno} task start`,
+  );
+}
+
+function fail(message: string): never {
+  console.error(message);
+  Deno.exit(1);
+}

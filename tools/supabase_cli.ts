@@ -1,0 +1,62 @@
+import { NPX } from "./npx.ts";
+import { PROJECT } from "./project.ts";
+import { VERSIONS } from "./versions.ts";
+
+/** The Supabase CLI, as npm names it. */
+export const SUPABASE_CLI = `supabase@${VERSIONS.supabase}`;
+
+/** What a run of the CLI came to. */
+export interface CliResult {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** How to run the CLI. */
+export interface CliOptions {
+  /** The folder to run in, one with a `supabase` folder: the project's root, when not given. */
+  cwd?: URL;
+  /** Variables that it gets beside those of this process. */
+  env?: Record<string, string>;
+}
+
+/**
+ * Runs the Supabase CLI, which answers nothing by itself: `--yes` has to be among its arguments
+ * where it would ask.
+ *
+ * @returns Its exit code and what it printed.
+ */
+export async function supabase(
+  args: string[],
+  { cwd = PROJECT, env = {} }: CliOptions = {},
+): Promise<CliResult> {
+  const { code, stdout, stderr } = await new Deno.Command(NPX, {
+    // The CLI is no dependency in `deno.lock`: who only runs the tests should not download it.
+    args: ["--yes", SUPABASE_CLI, ...args],
+    cwd,
+    env: { DO_NOT_TRACK: "1", NO_COLOR: "1", ...env },
+    stdin: "null",
+  }).output();
+  return { code, stdout: decode(stdout), stderr: decode(stderr) };
+}
+
+/** What the CLI has to say against `config.toml`, among what it printed. */
+export function warnings(stderr: string): string[] {
+  return stderr.split("\n").filter((line) => /^WARN/i.test(line));
+}
+
+/**
+ * Downloads the CLI, if that has not been done.
+ *
+ * @throws {Error} When the download fails.
+ */
+export async function downloadCli(): Promise<void> {
+  const { code, stderr } = await supabase(["--version"]);
+  if (code !== 0) {
+    throw new Error(`${SUPABASE_CLI} could not be downloaded:\n${stderr}`);
+  }
+}
+
+function decode(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes);
+}

@@ -1,0 +1,19 @@
+/**
+ * The versions of what npm runs for this project, each named here alone. Dependabot does not watch
+ * this file: `npm view <package> version` says what is new. `deno task test:docs` then names the
+ * pages and workflows that still say the old one.
+ */
+export const VERSIONS = {
+  /** Runs everything here. `.ci/run` reads it from this line. */
+  deno: "2.9.6",
+  /** Lowest Deno that runs the tasks: the first with `deno bundle`. */
+  lowestDeno: "2.4.0",
+  /** Deno at the level of the hosted edge runtime. */
+  edgeDeno: "2.1.4",
+  /** The Supabase CLI. */
+  supabase: "3.1.0",
+  /** autocannon, which loads the function in `deno task bench`. */
+  autocannon: "9.0.0",
+  /** Redocly CLI, which lints `openapi.yaml`. */
+  redocly: "2.77.0",
+};
