@@ -2,7 +2,10 @@
 import { assertEquals } from "@std/assert";
 import { chromium } from "playwright-core";
 import { FUNCTION_PATH } from "../../tools/project.ts";
-import { issueKeys, service } from "../support/service.ts";
+import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
+import { issueKeys } from "../support/issue_keys.ts";
+import { codeBlock } from "../support/pages.ts";
+import { serviceUnderTest } from "../support/service_under_test.ts";
 
 /** Debian's, Ubuntu's or the one that `CHROMIUM` names. */
 function findBrowser(): string {
@@ -62,7 +65,7 @@ Deno.test({
         "Network.requestWillBeSent",
         ({ request }) => {
           // The browser may ask the page's own origin for an icon at any time.
-          if (request.url.startsWith(service.API_URL)) {
+          if (request.url.startsWith(serviceUnderTest().API_URL)) {
             requests.push(request.method);
           }
         },
@@ -79,7 +82,7 @@ Deno.test({
             return [response.status, await response.json()];
           },
           [
-            service.API_URL + FUNCTION_PATH,
+            serviceUnderTest().API_URL + FUNCTION_PATH,
             JSON.stringify(body),
             headers,
           ] as const,
@@ -94,6 +97,17 @@ Deno.test({
         );
         assertEquals(requests.toSorted(), ["OPTIONS", "POST"]);
       });
+      await context.step(
+        "200, and the preflight's answer is kept",
+        async () => {
+          requests.length = 0;
+          assertEquals(
+            await call({ username: "Zoë#4821", project_id }, json),
+            [200, { success: true }],
+          );
+          assertEquals(requests, ["POST"]);
+        },
+      );
       await context.step("200, without a preflight", async () => {
         requests.length = 0;
         assertEquals(
@@ -125,6 +139,21 @@ Deno.test({
           await call({ username: "Zoë#4821" }, json),
           [400, { error: "Missing username or project_id" }],
         );
+      });
+      await context.step("the panel's code of the README", async () => {
+        const code = (await codeBlock("README.md", "js", "checkActive"))
+          .replaceAll(LOCAL_SERVICE.API_URL, serviceUnderTest().API_URL)
+          .replace(/(PROJECT_ID = )"[^"]+"/, `$1"${project_id}"`);
+        for (
+          const [user, answer] of [["Zoë#4821", "active"], ["x", "inactive"]]
+        ) {
+          assertEquals(
+            await tab.evaluate(
+              `{ ${code} checkActive(${JSON.stringify(user)}) }`,
+            ),
+            answer,
+          );
+        }
       });
     } finally {
       await browser.close();

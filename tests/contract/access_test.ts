@@ -1,17 +1,15 @@
 /** Who may reach the table through the Data API. */
 import { assert } from "@std/assert";
-import {
-  assertAnswer,
-  check,
-  issueKeys,
-  NOT_FOUND,
-  service,
-} from "../support/service.ts";
+import { NOT_FOUND } from "../support/answers.ts";
+import { assertAnswer } from "../support/assert_answer.ts";
+import { issueKeys } from "../support/issue_keys.ts";
+import { check } from "../support/send.ts";
+import { serviceUnderTest } from "../support/service_under_test.ts";
 
 Deno.test("access: no key can be read or made without the secret key", async () => {
   await using project = await issueKeys(["Amelia"]);
-  const table = `${service.API_URL}/rest/v1/activation_keys`;
-  for (const apikey of ["", service.PUBLISHABLE_KEY]) {
+  const table = `${serviceUnderTest().API_URL}/rest/v1/activation_keys`;
+  for (const apikey of ["", serviceUnderTest().PUBLISHABLE_KEY]) {
     const headers = { apikey, "Content-Type": "application/json" };
     const read = await fetch(`${table}?project_id=eq.${project.id}`, {
       headers,

@@ -4,13 +4,10 @@
  */
 import fc from "fast-check";
 import { holds } from "../support/fuzz.ts";
-import {
-  ACTIVE,
-  assertAnswer,
-  check,
-  issueKeys,
-  NOT_FOUND,
-} from "../support/service.ts";
+import { ACTIVE, NOT_FOUND } from "../support/answers.ts";
+import { assertAnswer } from "../support/assert_answer.ts";
+import { issueKeys } from "../support/issue_keys.ts";
+import { check } from "../support/send.ts";
 
 // Pieces that names go wrong with.
 const PIECES = [

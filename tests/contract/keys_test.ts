@@ -1,12 +1,8 @@
 /** Keys over their life: issued, used, moved, taken back. */
-import {
-  ACTIVE,
-  assertAnswer,
-  check,
-  dataApi,
-  issueKeys,
-  NOT_FOUND,
-} from "../support/service.ts";
+import { ACTIVE, NOT_FOUND } from "../support/answers.ts";
+import { assertAnswer } from "../support/assert_answer.ts";
+import { dataApi, issueKeys } from "../support/issue_keys.ts";
+import { check } from "../support/send.ts";
 
 Deno.test("key: one that nobody has used matches nobody", async () => {
   await using project = await issueKeys([null]);

@@ -4,19 +4,17 @@ import { isAnsweredByPlatform } from "../support/platform.ts";
 import {
   ACTIVE,
   type Answer,
-  assertAnswer,
-  check,
   INVALID,
   INVALID_JSON,
-  issueKeys,
   METHOD_NOT_ALLOWED,
   MISSING,
   NOT_FOUND,
-  PANEL_PREFLIGHT,
   PREFLIGHT,
-  send,
   TOO_LARGE,
-} from "../support/service.ts";
+} from "../support/answers.ts";
+import { assertAnswer } from "../support/assert_answer.ts";
+import { issueKeys } from "../support/issue_keys.ts";
+import { check, PANEL_PREFLIGHT, send } from "../support/send.ts";
 
 const PROJECT = crypto.randomUUID();
 const USER = "Zoë Brückner#4821";

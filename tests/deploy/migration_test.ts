@@ -2,6 +2,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { PROJECT } from "../../tools/project.ts";
 import { PRIVILEGES, PRIVILEGES_QUERY } from "../support/privileges.ts";
+import { cliCommand, codeBlock } from "../support/pages.ts";
 import { copyProject } from "../support/project_copy.ts";
 import { supabase, warnings } from "../../tools/supabase_cli.ts";
 import {
@@ -9,10 +10,10 @@ import {
   startDatabaseServer,
 } from "../../tools/types/database_server.ts";
 
-const VERSION = "20261121000000";
+// Intended: only the secret key's role reads the table, and a new index has not been used yet.
+const INTENDED = ["rls_enabled_no_policy", "unused_index"];
 
-// Both are meant: the secret key's role alone reads the table, and a new index is unused.
-const MEANT = ["rls_enabled_no_policy", "unused_index"];
+const OPERATORS = "supabase/README.md";
 
 for (const defaults of ["closed", "open"] as const) {
   Deno.test(`migration: db push, with ${defaults} default privileges`, async () => {
@@ -33,9 +34,9 @@ for (const defaults of ["closed", "open"] as const) {
         "[]",
     );
     assertEquals(
-      findings.filter(({ name }) => !MEANT.includes(name)),
+      findings.filter(({ name }) => !INTENDED.includes(name)),
       [],
-      "`supabase db advisors` finds these: mend the migration",
+      "`supabase db advisors` finds these: fix the migration",
     );
     assert(
       findings.some(({ name }) => name === "rls_enabled_no_policy"),
@@ -58,7 +59,9 @@ Deno.test("migration: a table that was there before is kept as it is, and then s
       ('AAAA-2', '6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4', null, 0);
   `);
   const content = () =>
-    server.exec("select * from public.activation_keys order by key");
+    server.exec(
+      "select key, project_id, curr_user, activations from public.activation_keys order by key",
+    );
   const before = await content();
 
   // Pushing the migration as it is fails, and changes nothing.
@@ -68,15 +71,15 @@ Deno.test("migration: a table that was there before is kept as it is, and then s
   assertStringIncludes(stderr, `relation "activation_keys" already exists`);
   assertEquals(await content(), before);
 
-  // The way of the README.
-  await run(server, ["migration", "repair", VERSION, "--status=applied"]);
-  assertStringIncludes(await push(server), "Remote database is up to date.");
+  // What the page for operators says instead.
+  await run(server, await cliCommand(OPERATORS, "migration repair"));
+  await push(server);
   assertEquals(await content(), before);
 
   await using project = await copyProject();
   await Deno.writeTextFile(
-    new URL("supabase/migrations/20261122000000_adopt.sql", project.url),
-    await adoption(),
+    new URL("supabase/migrations/99991231235959_adopt.sql", project.url),
+    await codeBlock(OPERATORS, "sql", "-- What the function needs"),
   );
   await push(server, project.url);
   assertEquals(await content(), before);
@@ -97,8 +100,8 @@ async function assertPrivileges(server: DatabaseServer): Promise<void> {
   );
 }
 
-function push(server: DatabaseServer, cwd = PROJECT): Promise<string> {
-  return run(server, ["db", "push"], cwd);
+async function push(server: DatabaseServer, cwd = PROJECT): Promise<string> {
+  return await run(server, await cliCommand(OPERATORS, "db push"), cwd);
 }
 
 /** Runs the CLI on a database; fails unless it succeeds and has nothing to say against the config. */
@@ -112,16 +115,6 @@ async function run(
     { cwd },
   );
   assertEquals(code, 0, `supabase ${args.join(" ")}:\n${stderr}`);
-  assertEquals(warnings(stderr), [], "mend supabase/config.toml");
+  assertEquals(warnings(stderr), [], "fix supabase/config.toml");
   return stdout;
-}
-
-/** The SQL that the README gives to those who have a table already. */
-async function adoption(): Promise<string> {
-  const readme = await Deno.readTextFile(new URL("README.md", PROJECT));
-  const sql = readme.match(/```sql\n(-- What the function needs[^]*?)```/)?.[1];
-  if (!sql) {
-    throw new Error("README.md has no SQL for a table that was there before");
-  }
-  return sql;
 }

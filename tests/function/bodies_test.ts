@@ -5,13 +5,13 @@ import { holds } from "../support/fuzz.ts";
 import {
   ACTIVE,
   type Answer,
-  assertAnswer,
   INVALID,
   INVALID_JSON,
   MISSING,
-  send,
   TOO_LARGE,
-} from "../support/service.ts";
+} from "../support/answers.ts";
+import { assertAnswer } from "../support/assert_answer.ts";
+import { send } from "../support/send.ts";
 import {
   rows,
   startDataApiStub,

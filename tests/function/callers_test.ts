@@ -2,18 +2,16 @@
 import { assert, assertEquals } from "@std/assert";
 import {
   ACTIVE,
-  assertAnswer,
-  check,
   INVALID,
   INVALID_JSON,
   METHOD_NOT_ALLOWED,
   MISSING,
   NOT_FOUND,
-  PANEL_PREFLIGHT,
   PREFLIGHT,
-  send,
   TOO_LARGE,
-} from "../support/service.ts";
+} from "../support/answers.ts";
+import { assertAnswer } from "../support/assert_answer.ts";
+import { check, PANEL_PREFLIGHT, send } from "../support/send.ts";
 import { assertTooLargeArrives } from "../support/large_bodies.ts";
 import type { FunctionProcess } from "../../tools/stack/function_process.ts";
 import {
@@ -190,6 +188,7 @@ Deno.test("caller: a preflight gets the function's own answer", async () => {
   await assertAnswer(send(PANEL_PREFLIGHT, stack.edgeFunction.url), {
     ...PREFLIGHT,
     headers: {
+      ...PREFLIGHT.headers,
       "access-control-allow-methods": "POST, OPTIONS",
       "access-control-allow-headers":
         "authorization, x-client-info, apikey, content-type, x-retry-count, traceparent, tracestate, baggage",

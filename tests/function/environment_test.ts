@@ -1,13 +1,15 @@
 /** What the function needs from its environment, and what it says when that is not there. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { ACTIVE, assertAnswer, check } from "../support/service.ts";
+import { ACTIVE } from "../support/answers.ts";
+import { assertAnswer } from "../support/assert_answer.ts";
+import { check } from "../support/send.ts";
 import {
   BootError,
   startFunction,
 } from "../../tools/stack/function_process.ts";
 import { rows, startDataApiStub } from "../support/data_api_stub.ts";
 
-const URL_ = { SUPABASE_URL: "http://127.0.0.1:9" };
+const ADDRESS = { SUPABASE_URL: "http://127.0.0.1:9" };
 const KEYS = { SUPABASE_SECRET_KEYS: `{"default":"sb_secret_s3cr3t"}` };
 const LEGACY = { SUPABASE_SERVICE_ROLE_KEY: "legacy-s3cr3t" };
 
@@ -20,22 +22,22 @@ const REFUSED: [name: string, env: Record<string, string>, names: string][] = [
     ...KEYS,
     SUPABASE_URL: "postgres://s3cr3t@h/db",
   }, "SUPABASE_URL"],
-  ["no key", URL_, "SUPABASE_SECRET_KEYS"],
+  ["no key", ADDRESS, "SUPABASE_SECRET_KEYS"],
   [
     "no key, which names the legacy variable too",
-    URL_,
+    ADDRESS,
     "SUPABASE_SERVICE_ROLE_KEY",
   ],
   ["no key named default", {
-    ...URL_,
+    ...ADDRESS,
     SUPABASE_SECRET_KEYS: `{"backend":"s3cr3t"}`,
   }, "SUPABASE_SECRET_KEYS"],
   ["an empty legacy key", {
-    ...URL_,
+    ...ADDRESS,
     SUPABASE_SERVICE_ROLE_KEY: "",
   }, "SUPABASE_SERVICE_ROLE_KEY"],
   ["a legacy key with a line break", {
-    ...URL_,
+    ...ADDRESS,
     SUPABASE_SERVICE_ROLE_KEY: "s3cr3t\n",
   }, "SUPABASE_SERVICE_ROLE_KEY"],
   // Malformed keys are not read as "no keys": the legacy key does not save them.
@@ -51,7 +53,7 @@ const REFUSED: [name: string, env: Record<string, string>, names: string][] = [
     `{"default":"s3cr3t "}`,
   ].map((value): [string, Record<string, string>, string] => [
     `keys that are ${value}`,
-    { ...URL_, ...LEGACY, SUPABASE_SECRET_KEYS: value },
+    { ...ADDRESS, ...LEGACY, SUPABASE_SECRET_KEYS: value },
     "SUPABASE_SECRET_KEYS",
   ]),
 ];

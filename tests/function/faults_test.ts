@@ -3,13 +3,12 @@ import { assert, assertEquals } from "@std/assert";
 import {
   ACTIVE,
   type Answer,
-  assertAnswer,
-  check,
   DATABASE_ERROR,
   INVALID_JSON,
   NOT_FOUND,
-  send,
-} from "../support/service.ts";
+} from "../support/answers.ts";
+import { assertAnswer } from "../support/assert_answer.ts";
+import { check, send } from "../support/send.ts";
 import {
   answer,
   type Behaviour,

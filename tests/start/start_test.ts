@@ -11,13 +11,9 @@ import {
   PROJECT,
 } from "../../tools/project.ts";
 import { copyProject } from "../support/project_copy.ts";
-import {
-  ACTIVE,
-  assertAnswer,
-  check,
-  METHOD_NOT_ALLOWED,
-  NOT_FOUND,
-} from "../support/service.ts";
+import { ACTIVE, METHOD_NOT_ALLOWED, NOT_FOUND } from "../support/answers.ts";
+import { assertAnswer } from "../support/assert_answer.ts";
+import { check } from "../support/send.ts";
 import { freePort, runStart, until } from "../support/start_process.ts";
 import { write } from "../support/data_api_stub.ts";
 

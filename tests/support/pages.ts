@@ -1,0 +1,56 @@
+import { PROJECT } from "../../tools/project.ts";
+
+/** The pages for people, by their path in the project. */
+export const PAGES = [
+  "README.md",
+  "CONTRIBUTING.md",
+  "supabase/README.md",
+  "supabase/functions/check-username-active/README.md",
+  "tools/bench/README.md",
+] as const;
+
+/** The path of a page. */
+export type Page = typeof PAGES[number];
+
+/** Reads a page. */
+export function readPage(page: Page): Promise<string> {
+  return Deno.readTextFile(new URL(page, PROJECT));
+}
+
+/**
+ * Takes the one block of code out of a page that is of a language and says something.
+ *
+ * @param page The page.
+ * @param language What stands behind the block's first fence.
+ * @param says A text that is in no other block of that language.
+ * @throws {Error} When there is no such block, or more than one.
+ */
+export async function codeBlock(
+  page: Page,
+  language: string,
+  says: string,
+): Promise<string> {
+  const fence = new RegExp("^```" + language + "\\n([^]*?)^```", "gm");
+  const [block, ...others] = (await readPage(page)).matchAll(fence)
+    .map(([, code = ""]) => code).filter((code) => code.includes(says));
+  if (block && others.length === 0) return block;
+  throw new Error(`${page} needs one ${language} block with ${says}`);
+}
+
+/**
+ * Takes a command of the Supabase CLI out of a page, so that a test runs what the page says.
+ *
+ * @param page The page.
+ * @param command How the command begins, such as `db push`.
+ * @returns Its arguments, without `--remote`: a test has a target of its own.
+ */
+export async function cliCommand(
+  page: Page,
+  command: string,
+): Promise<string[]> {
+  const line = (await readPage(page)).split("\n").find((line) =>
+    line.startsWith(`supabase ${command}`)
+  );
+  if (!line) throw new Error(`${page} gives no command supabase ${command}`);
+  return line.split(" ").slice(1).filter((arg) => arg !== "--remote");
+}
