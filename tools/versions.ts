@@ -1,5 +1,5 @@
 /**
- * The versions of what npm runs for this project, each named here alone. Dependabot does not watch
+ * The versions of what npm runs for this project, each named only here. Dependabot does not watch
  * this file: `npm view <package> version` says what is new. `deno task test:docs` then names the
  * pages and workflows that still say the old one.
  */

@@ -19,12 +19,12 @@ comment on column public.activation_keys.curr_user is
   'Simulator user name that holds the key, exactly as the simulator reports it. Null until the key is first used in the simulator.';
 comment on column public.activation_keys.created_at is 'When the key was issued.';
 
--- Serves the lookup alone: both columns are in the index, unused keys are not.
+-- Only serves the lookup: both columns are in the index, unused keys are not.
 create index activation_keys_lookup_idx
   on public.activation_keys (project_id, curr_user)
   where curr_user is not null;
 
--- No policy: the secret key's role bypasses row level security, and every other role is refused.
+-- No policy: the secret key's role bypasses row level security, and every other role sees no row.
 alter table public.activation_keys enable row level security;
 
 -- Default privileges differ between projects made before and after 2026-10-30.

@@ -3,7 +3,7 @@
  * and only if, they are the same string.
  */
 import fc from "fast-check";
-import { holds } from "../support/fuzz.ts";
+import { assertProperty } from "../support/fuzz.ts";
 import { ACTIVE, NOT_FOUND } from "../support/answers.ts";
 import { assertAnswer } from "../support/assert_answer.ts";
 import { issueKeys } from "../support/issue_keys.ts";
@@ -138,7 +138,7 @@ const pairs = fc.oneof(
 );
 
 Deno.test("exactness: a key of one name is no key of another", async () => {
-  await holds(pairs, async ({ a, b }) => {
+  await assertProperty(pairs, async ({ a, b }) => {
     await using project = await issueKeys([a]);
     await assertAnswer(check(project.id, a), ACTIVE);
     await assertAnswer(check(project.id, b), a === b ? ACTIVE : NOT_FOUND);

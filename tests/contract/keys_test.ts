@@ -1,17 +1,17 @@
-/** Keys over their life: issued, used, moved, taken back. */
+/** Keys over their life: issued, used, moved, revoked. */
 import { ACTIVE, NOT_FOUND } from "../support/answers.ts";
 import { assertAnswer } from "../support/assert_answer.ts";
 import { dataApi, issueKeys } from "../support/issue_keys.ts";
 import { check } from "../support/send.ts";
 
-Deno.test("key: one that nobody has used matches nobody", async () => {
+Deno.test("key: an unused one matches nobody", async () => {
   await using project = await issueKeys([null]);
   for (const name of ["null", "NULL", "undefined", "None", " "]) {
     await assertAnswer(check(project.id, name), NOT_FOUND, name);
   }
 });
 
-Deno.test("key: the first use makes it active, and taking it back ends that", async () => {
+Deno.test("key: the first use makes it active, and revoking it ends that", async () => {
   await using project = await issueKeys([null]);
   await assertAnswer(check(project.id, "Amelia"), NOT_FOUND);
 
@@ -27,12 +27,12 @@ Deno.test("key: the first use makes it active, and taking it back ends that", as
   await assertAnswer(check(project.id, "Bessie"), NOT_FOUND);
 });
 
-Deno.test("key: several of one user and project are one yes", async () => {
+Deno.test("key: several keys of one user and project are a single yes", async () => {
   await using project = await issueKeys(["Amelia", "Amelia", null, "Amelia"]);
   await assertAnswer(check(project.id, "Amelia"), ACTIVE);
 });
 
-Deno.test("key: it counts for its own project alone", async () => {
+Deno.test("key: it only counts for its own project", async () => {
   await using mine = await issueKeys(["Amelia"]);
   await using other = await issueKeys(["Bessie"]);
   await assertAnswer(check(mine.id, "Amelia"), ACTIVE);

@@ -1,4 +1,4 @@
-/** What is sent, and what comes back: the contract's section "Request", row by row. */
+/** What is sent, and what comes back: the contract's table in README.md, row by row. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { isAnsweredByPlatform } from "../support/platform.ts";
 import {
@@ -141,7 +141,7 @@ const ROWS: Row[] = [
   ["username invalid and project_id missing", {
     body: body({ username: 7, project_id: undefined }),
   }, MISSING],
-  ["10,000 nested arrays, unclosed but for the body's end", {
+  ["5,000 nested arrays", {
     body: "[".repeat(5_000) + "]".repeat(5_000),
   }, MISSING],
 
@@ -182,16 +182,16 @@ const ROWS: Row[] = [
     body: body({ username: "🛩".repeat(257) }),
   }, INVALID],
   ["U+0000 in the user name", { body: body({ username: "a\0b" }) }, INVALID],
-  ["U+0000 alone", { body: body({ username: "\0" }) }, INVALID],
+  ["only U+0000", { body: body({ username: "\0" }) }, INVALID],
   ["a lone high surrogate", { body: body({ username: "a\ud83d" }) }, INVALID],
   ["a lone low surrogate", { body: body({ username: "\udee9b" }) }, INVALID],
   ["surrogates in the wrong order", {
     body: body({ username: "\udee9\ud83d" }),
   }, INVALID],
 
-  // Bytes that are no strict UTF-8, or no JSON.
-  ["text that is no JSON", { body: "username=Zoë" }, INVALID_JSON],
-  ["white space alone", { body: " " }, INVALID_JSON],
+  // Invalid UTF-8 or invalid JSON.
+  ["text that is not JSON", { body: "username=Zoë" }, INVALID_JSON],
+  ["only white space", { body: " " }, INVALID_JSON],
   ["cut JSON", { body: body().slice(0, -1) }, INVALID_JSON],
   ["JSON with something after it", { body: body() + "x" }, INVALID_JSON],
   ["single quotes", { body: body().replaceAll('"', "'") }, INVALID_JSON],
@@ -202,7 +202,7 @@ const ROWS: Row[] = [
     body: body({ username: "a" })
       .replace("a", "\n"),
   }, INVALID_JSON],
-  ["a byte that UTF-8 has not", { body: around(0xff) }, INVALID_JSON],
+  ["a byte that UTF-8 never has", { body: around(0xff) }, INVALID_JSON],
   ["Latin-1", { body: around(0x5a, 0x6f, 0xeb) }, INVALID_JSON],
   ["a cut sequence", { body: around(0xf0, 0x9f, 0x9b) }, INVALID_JSON],
   ["an overlong sequence", { body: around(0xc1, 0x81) }, INVALID_JSON],
@@ -230,12 +230,12 @@ const ROWS: Row[] = [
   ["16 KiB and a byte, length not declared", {
     body: streamed(bodyOf(16_385), 9),
   }, TOO_LARGE],
-  ["64 KiB of no JSON", { body: "x".repeat(65_536) }, TOO_LARGE],
+  ["64 KiB that is not JSON", { body: "x".repeat(65_536) }, TOO_LARGE],
   ["1 MiB, length not declared", {
     body: streamed(bodyOf(1_048_576), 64),
   }, TOO_LARGE],
 
-  // Another method.
+  // A method other than POST and OPTIONS.
   ...["GET", "HEAD", "PUT", "PATCH", "DELETE", "PROPFIND"].map((
     method,
   ): Row => [

@@ -1,4 +1,4 @@
-/** Who may do what with the table, on a PostgreSQL that nothing but the migrations has touched. */
+/** Who may do what with the table, on a PostgreSQL that only the migrations have touched. */
 import { assertEquals, assertRejects } from "@std/assert";
 import { openDatabase } from "../../tools/stack/database.ts";
 import { PRIVILEGES, PRIVILEGES_QUERY } from "../support/privileges.ts";

@@ -35,7 +35,7 @@ Deno.test("table: a key belongs to a project", async () => {
   );
 });
 
-Deno.test("table: it and each of its columns carry a comment", async () => {
+Deno.test("table: it has a comment, and so has each of its columns", async () => {
   await using database = await openDatabase();
   const { rows } = await database.query<{ name: string }>(`
     select attname as name from pg_attribute
@@ -66,7 +66,7 @@ Deno.test("table: the seed goes in", async () => {
   assertEquals(rows, [{ unused: 1, used: 4 }]);
 });
 
-Deno.test("table: at 100,000 keys the lookup reads the index alone", async () => {
+Deno.test("table: at 100,000 keys the lookup reads only the index", async () => {
   await using database = await openDatabase();
   await database.exec(`
     insert into public.activation_keys (project_id, curr_user)

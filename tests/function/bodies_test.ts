@@ -1,7 +1,7 @@
 /** Any body at all: the answer is the contract's, and only a well-formed request is looked up. */
 import fc from "fast-check";
 import { assertEquals } from "@std/assert";
-import { holds } from "../support/fuzz.ts";
+import { assertProperty } from "../support/fuzz.ts";
 import {
   ACTIVE,
   type Answer,
@@ -18,7 +18,7 @@ import {
   startFunctionOn,
 } from "../support/data_api_stub.ts";
 
-/** The contract's section "Request", said once more in another way. */
+/** The contract's table in README.md, written a second time in another way. */
 function expected(body: Uint8Array): Answer {
   if (body.length > 16_384) return TOO_LARGE;
   if (body.length === 0) return MISSING;
@@ -65,7 +65,7 @@ const body = fc.oneof(
   { weight: 4, arbitrary: text },
   { weight: 1, arbitrary: fc.uint8Array({ maxLength: 64 }) },
   {
-    // One byte of a sound text changed.
+    // One byte of a valid text changed.
     weight: 2,
     arbitrary: fc.tuple(
       text.filter((bytes) => bytes.length > 0),
@@ -76,7 +76,7 @@ const body = fc.oneof(
     ) => bytes.with(at % bytes.length, byte)),
   },
   {
-    // A sound text, padded to somewhere around the limit.
+    // A valid text, padded to somewhere around the limit.
     weight: 1,
     arbitrary: fc.tuple(text, fc.integer({ min: 16_380, max: 16_390 })).map((
       [bytes, length],
@@ -91,7 +91,7 @@ const body = fc.oneof(
 Deno.test("bodies: any of them gets its answer, and only a well-formed one a lookup", async () => {
   await using dataApi = startDataApiStub(rows({}));
   await using edgeFunction = await startFunctionOn(dataApi);
-  await holds(body, async (bytes) => {
+  await assertProperty(body, async (bytes) => {
     const before = dataApi.requests.length;
     const answer = expected(bytes);
     const sent = new Uint8Array(bytes);

@@ -1,4 +1,4 @@
-/** Callers that misbehave on the wire: the function stays up, says nothing, and keeps its memory. */
+/** Callers that misbehave on the wire: the function stays up, logs nothing, and leaks no memory. */
 import { assert, assertEquals } from "@std/assert";
 import {
   ACTIVE,
@@ -78,11 +78,11 @@ const CALLERS: Record<string, Caller> = {
       await pause(100);
     }
   },
-  "breaks off amid a chunk": (connection) =>
+  "breaks off within a chunk": (connection) =>
     write(connection, post("Transfer-Encoding: chunked") + "ff\r\n{"),
-  "sends a chunk that is none": (connection) =>
+  "sends an invalid chunk": (connection) =>
     write(connection, post("Transfer-Encoding: chunked") + "zz\r\n{}\r\n"),
-  "hangs up amid a body that is too long": async (connection) => {
+  "hangs up within a body that is too long": async (connection) => {
     await write(connection, post("Transfer-Encoding: chunked"));
     await write(connection, `5000\r\n${"x".repeat(0x5000)}\r\n`);
   },
@@ -91,7 +91,7 @@ const CALLERS: Record<string, Caller> = {
     await write(connection, post(headers));
     await write(connection, `5000\r\n${"x".repeat(0x5000)}\r\n0\r\n\r\n`);
   },
-  "hangs up amid the headers": (connection) =>
+  "hangs up within the headers": (connection) =>
     write(connection, "POST / HTTP/1.1\r\nHost: loc"),
   "hangs up before the answer": (connection) => {
     const body = JSON.stringify({ username: "a", project_id: PROJECT });
@@ -109,7 +109,7 @@ const CALLERS: Record<string, Caller> = {
 };
 
 for (const [name, talk] of Object.entries(CALLERS)) {
-  Deno.test(`caller: one that ${name} harms nobody`, async () => {
+  Deno.test(`caller: one that ${name} disturbs no other`, async () => {
     await using stack = await start();
     const { edgeFunction } = stack;
     const talking = Promise.all([1, 2, 3].map(() => raw(edgeFunction, talk)));

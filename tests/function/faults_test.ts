@@ -1,4 +1,4 @@
-/** What the function makes of a Data API that fails: an answer in time, a log line, and no leak. */
+/** What the function does when the Data API fails: an answer in time, one log line, and no leak. */
 import { assert, assertEquals } from "@std/assert";
 import {
   ACTIVE,
@@ -101,7 +101,7 @@ const PASSING: Fault[] = [
     answer: ACTIVE,
   },
   {
-    name: "one connection dropped amid the answer",
+    name: "one connection dropped during the answer",
     behave: first(
       (connection) => write(connection, head(200, CUT) + CUT.slice(0, 9)),
       rows(),
@@ -110,7 +110,7 @@ const PASSING: Fault[] = [
     requests: 2,
   },
   {
-    name: "one connection dropped amid the head",
+    name: "one connection dropped during the headers",
     behave: first(
       (connection) => write(connection, "HTTP/1.1 200 OK\r\nContent-"),
       rows(ROW),
@@ -503,7 +503,7 @@ function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** What the function has logged: everything that it printed, but for Deno's own first line. */
+/** What the function has logged: everything that it printed, except Deno's own first line. */
 function logLines(output: string): Record<string, unknown>[] {
   return output.split("\n").filter((line) =>
     line !== "" && !line.includes("Listening on")

@@ -214,7 +214,7 @@ Deno.test({
     const { port, start } = await startReady(copy.url);
     await using running = start;
     assertEquals(functionsOf(copy.url).length, 1);
-    // `deno task` alone: what it started is on its own.
+    // Only `deno task`: what it started has to notice.
     running.child.kill("SIGKILL");
     await until(
       () => functionsOf(copy.url).length === 0,

@@ -4,14 +4,14 @@ import fc from "fast-check";
 const RUNS = Number(Deno.env.get("FUZZ_RUNS") ?? 300);
 
 /**
- * Tries a property with many inputs. When one fails, fast-check prints it, shrunk, with the seed:
- * add it to the property's examples.
+ * Tries a property with many inputs. When one fails, fast-check prints the smallest failing input and
+ * the seed: add that input to the property's examples.
  *
  * @param inputs What to draw the inputs from.
  * @param property Throws when it does not hold.
  * @param examples Inputs that once failed, or that must not be left to chance.
  */
-export async function holds<Input>(
+export async function assertProperty<Input>(
   inputs: fc.Arbitrary<Input>,
   property: (input: Input) => Promise<void>,
   examples: Input[],

@@ -14,7 +14,7 @@ export interface Upload {
 export interface ManagementApi extends AsyncDisposable {
   /** What the CLI has uploaded so far. */
   uploads: Upload[];
-  /** Method and path of each request that would have changed something, but for uploads. */
+  /** Method and path of each request that would have changed something, except uploads. */
   writes: string[];
   /** Arguments that send the CLI here instead of to the platform. */
   args: string[];

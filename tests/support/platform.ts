@@ -3,7 +3,7 @@ const PASSED_ON = ["POST", "GET", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 /**
  * Whether the service under test answers requests of a method before they reach the function, so
- * that its answer says nothing of the function. True of a hosted project alone.
+ * that its answer says nothing about the function. Only a hosted project does that.
  *
  * @param method The HTTP method. POST, when not given.
  */

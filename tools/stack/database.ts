@@ -65,8 +65,8 @@ export async function seed(database: Database): Promise<void> {
 }
 
 /**
- * Starts PostgreSQL (PGlite, in memory) with the project's table, which nothing but the migrations
- * has touched.
+ * Starts PostgreSQL (PGlite, in memory) with the project's table, which only the migrations
+ * have touched.
  *
  * @param defaultPrivileges What the migrations find.
  */

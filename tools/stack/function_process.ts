@@ -5,7 +5,7 @@ import { StartError } from "./start_error.ts";
 /** Memory that the platform gives an edge function, in MB. */
 const MEMORY_MB = 256;
 
-// Deno 2.1 looks at its own certificates alone; a proxy's are in the system's.
+// Deno 2.1 only knows its own certificates; a proxy's are among the system's.
 const DENO_TLS_CA_STORE = Deno.env.get("DENO_TLS_CA_STORE") ?? "mozilla,system";
 
 const END_WITH_PARENT = new URL("end_with_parent.ts", import.meta.url);

@@ -1,10 +1,10 @@
 /**
- * The `fetch` of the supabase-js client: the platform's, without two ways to a wrong answer.
+ * The `fetch` of the supabase-js client: the platform's, with two wrong answers prevented.
  *
  * @param input The query's address.
  * @param init Its method, headers and signal.
  * @returns The Data API's answer.
- * @throws {TypeError} When there is none.
+ * @throws {TypeError} When there is no answer.
  * @throws {DOMException} When the signal aborts.
  */
 export const fetchDataApi: typeof fetch = async (input, init) => {

@@ -1,4 +1,4 @@
-/** The limit: nothing but the `fetch` that the check cannot do without. */
+/** The limit: only the `fetch` that no check can do without. */
 import { secretKey, url } from "./environment.ts";
 
 const headers = { apikey: secretKey, Authorization: `Bearer ${secretKey}` };
