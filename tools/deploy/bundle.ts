@@ -44,7 +44,7 @@ export async function bundleProject(): Promise<BundledProject> {
   // a file of its own.
   await Deno.writeTextFile(
     new URL("index.ts", target),
-    `export { default } from "../../tests/deploy/bundle.js";\n`,
+    `export { default } from "./bundle.js";\n`,
   );
   await Deno.writeTextFile(new URL("deno.json", target), "{}\n");
   const { size } = await Deno.stat(bundle);

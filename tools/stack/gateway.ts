@@ -41,7 +41,7 @@ export async function startGateway(
   });
 
   const server = createServer((request, response) => {
-    const { pathname } = new URL(request.url ?? "", "http://gateway");
+    const [pathname = ""] = (request.url ?? "").split("?");
     const isFunction = pathname === FUNCTION_PATH ||
       pathname.startsWith(`${FUNCTION_PATH}/`);
     if (!isFunction && !pathname.startsWith("/rest/v1/")) {
