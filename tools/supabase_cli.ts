@@ -21,8 +21,7 @@ export interface CliOptions {
 }
 
 /**
- * Runs the Supabase CLI, which answers nothing by itself: `--yes` has to be among its arguments
- * where it would ask.
+ * Runs the Supabase CLI non-interactively: pass `--yes` to commands that would prompt.
  *
  * @returns Its exit code and what it printed.
  */
@@ -31,7 +30,7 @@ export async function supabase(
   { cwd = PROJECT, env = {} }: CliOptions = {},
 ): Promise<CliResult> {
   const { code, stdout, stderr } = await new Deno.Command(NPX, {
-    // The CLI is no dependency in `deno.lock`: who only runs the tests should not download it.
+    // Kept out of `deno.lock`, so that running the tests does not download the CLI.
     args: ["--yes", SUPABASE_CLI, ...args],
     cwd,
     env: { DO_NOT_TRACK: "1", NO_COLOR: "1", ...env },
@@ -40,7 +39,7 @@ export async function supabase(
   return { code, stdout: decode(stdout), stderr: decode(stderr) };
 }
 
-/** What the CLI has to say against `config.toml`, among what it printed. */
+/** Returns the warnings in the CLI's output, such as those about `config.toml`. */
 export function warnings(stderr: string): string[] {
   return stderr.split("\n").filter((line) => /^WARN/i.test(line));
 }

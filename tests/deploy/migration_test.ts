@@ -104,7 +104,7 @@ async function push(server: DatabaseServer, cwd = PROJECT): Promise<string> {
   return await run(server, await cliCommand(OPERATORS, "db push"), cwd);
 }
 
-/** Runs the CLI on a database; fails unless it succeeds and has nothing to say against the config. */
+/** Runs the CLI on a database; fails if the command fails or prints a warning. */
 async function run(
   server: DatabaseServer,
   args: string[],

@@ -1,4 +1,4 @@
-/** Numbers that pages repeat are those of the code. */
+/** Numbers in the documentation match the code. */
 import { assert, assertEquals } from "@std/assert";
 import { FUNCTION_FOLDER_PATH, PROJECT } from "../../tools/project.ts";
 import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
@@ -23,10 +23,10 @@ const OPERATORS = "supabase/README.md";
 const CALLERS = `${FUNCTION_FOLDER_PATH}README.md`;
 const OPENAPI = `${FUNCTION_FOLDER_PATH}openapi.yaml`;
 
-/** What is said: the number by the code, and where sentences repeat it. */
-const SAID: [
+/** Each number: its value in the code, and where the documentation repeats it. */
+const NUMBERS: [
   what: string,
-  meant: () => Promise<number>,
+  inCode: () => Promise<number>,
   places: [path: string, pattern: RegExp][],
 ][] = [
   ["the body limit, in KiB", () => constant("body.ts", "MAX_BODY_BYTES"), [
@@ -83,9 +83,9 @@ const SAID: [
   }, [[OPENAPI, /const: "(\d+)"/g]]],
 ];
 
-for (const [what, meant, places] of SAID) {
+for (const [what, inCode, places] of NUMBERS) {
   Deno.test(`numbers: ${what}`, async () => {
-    const number = await meant();
+    const number = await inCode();
     for (const [path, pattern] of places) {
       const said = await numbers(path, pattern);
       assert(said.length > 0, `${path} does not say it: ${pattern}`);

@@ -1,4 +1,4 @@
-/** What the pages say of the project is so. */
+/** The documentation matches the project. */
 import { assert, assertEquals } from "@std/assert";
 import { PROJECT } from "../../tools/project.ts";
 import { VERSIONS } from "../../tools/versions.ts";
@@ -75,7 +75,7 @@ Deno.test("page: README.md has every error of openapi.yaml in its table", async 
 });
 
 Deno.test("page: every version of Deno and of the CLI is the one of tools/versions.ts", async () => {
-  const meant: Record<string, string> = {
+  const expected: Record<string, string> = {
     deno: VERSIONS.deno,
     supabase: VERSIONS.supabase,
   };
@@ -89,7 +89,7 @@ Deno.test("page: every version of Deno and of the CLI is the one of tools/versio
       )
     ) {
       found++;
-      assertEquals(version, meant[name], `${path}: ${said}`);
+      assertEquals(version, expected[name], `${path}: ${said}`);
     }
     const [, lowest] = text.match(/Deno (\d+\.\d+) or later/) ?? [];
     if (lowest) assertEquals(`${lowest}.0`, VERSIONS.lowestDeno, path);

@@ -70,7 +70,7 @@ print(check_active(${JSON.stringify(user)}))`,
 };
 
 for (const [language, ask] of Object.entries(ASK)) {
-  Deno.test(`snippet: ${language} asks once, and takes every answer for what it is`, async () => {
+  Deno.test(`snippet: ${language} asks once, and handles every status`, async () => {
     const { API_URL } = serviceUnderTest();
     await using project = await issueKeys([USER]);
     assertEquals((await ask(API_URL, project.id, USER)).stdout, "active");
@@ -108,7 +108,7 @@ Deno.test("snippet: the panel gives no answer when none comes in time", async ()
   assertEquals(stdout, "no answer");
 });
 
-Deno.test("snippet: the panel's code is what an engine like Safari 11 reads", async () => {
+Deno.test("snippet: the panel's code uses no syntax newer than Safari 11", async () => {
   await using folder = await makeTempFolder();
   const file = fileURLToPath(new URL("panel.js", folder.url));
   await Deno.writeTextFile(
@@ -230,7 +230,7 @@ const SIMULATOR = `
   }
 `;
 
-Deno.test("snippet: C++ takes every status for what it is", async () => {
+Deno.test("snippet: C++ handles every status", async () => {
   await using folder = await makeTempFolder();
   await Deno.mkdir(new URL("MSFS", folder.url));
   await Deno.writeTextFile(

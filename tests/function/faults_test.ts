@@ -193,6 +193,7 @@ const LASTING: Fault[] = [
     behave: drop,
     answer: DATABASE_ERROR,
     log: ["unreachable", 0],
+    requests: 6,
   },
   ...[502, 504, 520, 522].map((status): Fault => ({
     name: `${status} always`,
@@ -273,6 +274,11 @@ const FINAL: Fault[] = [
     "400 with a code of PGRST and four": [400, { code: "PGRST1000" }],
     "400 with a code of PGRSTX and three": [400, { code: "PGRSTX000" }],
     "400 with a code that is an object": [400, { code: { a: 1 } }],
+    "400 with a code that cannot become text": [400, {
+      code: { toString: null },
+    }],
+    "400 with a code in an array": [400, { code: ["42501"] }],
+    "400 with a code that is a number": [400, { code: 42501 }],
   } as Record<string, [number, unknown, string?]>).map((
     [name, [status, body, before = ""]],
   ): Fault => ({

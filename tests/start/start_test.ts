@@ -1,4 +1,4 @@
-/** `deno task start`, as somebody at a terminal meets it. */
+/** `deno task start`, as run from a terminal. */
 import {
   assert,
   assertEquals,
@@ -184,7 +184,7 @@ Deno.test("start: serves an edit, says what is wrong with a mistake, and serves 
 });
 
 Deno.test({
-  name: "start: a function that dies is answered for, and started again",
+  name: "start: returns 502 while a crashed function restarts",
   // It is found by its command line.
   ignore: Deno.build.os !== "linux",
   async fn() {
@@ -224,7 +224,7 @@ Deno.test({
   },
 });
 
-Deno.test("start: a row that PostgreSQL rejects is said with file and line", async () => {
+Deno.test("start: reports the file and line of a row that PostgreSQL rejects", async () => {
   await using copy = await copyProject();
   const seed = new URL("supabase/seed.sql", copy.url);
   const text = await Deno.readTextFile(seed);
@@ -239,7 +239,7 @@ Deno.test("start: a row that PostgreSQL rejects is said with file and line", asy
   assert(!STACK_TRACE.test(start.output()), start.output());
 });
 
-Deno.test("start: a mistake in the function is Deno's own message, and no word of the registry", async () => {
+Deno.test("start: a syntax error in the function prints Deno's message, not a download error", async () => {
   await using copy = await copyProject();
   const file = new URL(`${FUNCTION_FOLDER_PATH}responses.ts`, copy.url);
   await Deno.writeTextFile(file, "const mistake = ;\n", { append: true });

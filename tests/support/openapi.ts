@@ -35,7 +35,7 @@ export function assertDescribed(response: Response, text: string): void {
     const value = response.headers.get(name);
     assert(
       value !== null && ajv.validate(header.schema, value),
-      `openapi.yaml describes another ${name} for ${status} than ${value}`,
+      `${name}: ${value} does not match openapi.yaml for ${status}`,
     );
   }
 
@@ -45,7 +45,7 @@ export function assertDescribed(response: Response, text: string): void {
   const schema = `openapi${at}/content/${encode("application/json")}/schema`;
   assert(
     ajv.validate(schema, JSON.parse(text)),
-    `openapi.yaml describes another body for ${status} than ${text}`,
+    `The body does not match openapi.yaml for ${status}: ${text}`,
   );
 }
 

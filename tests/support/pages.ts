@@ -18,11 +18,11 @@ export function readPage(page: Page): Promise<string> {
 }
 
 /**
- * Takes the one block of code out of a page that is of a language and says something.
+ * Returns the only code block on a page with the given language and text.
  *
  * @param page The page.
- * @param language What stands behind the block's first fence.
- * @param says A text that is in no other block of that language.
+ * @param language The language after the opening fence.
+ * @param says Text that no other block of that language contains.
  * @throws {Error} When there is no such block, or more than one.
  */
 export async function codeBlock(

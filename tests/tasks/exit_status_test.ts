@@ -1,4 +1,4 @@
-/** What a task that tests comes to: its exit status, whatever it prints. */
+/** Exit codes of the test tasks. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { FUNCTION_PATH } from "../../tools/project.ts";
 import { startStack } from "../../tools/stack/stack.ts";

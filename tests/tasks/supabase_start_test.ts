@@ -35,10 +35,16 @@ async function standIn(script: string): Promise<TempFolder & { PATH: string }> {
 /** A copy of the project with another port than 54321, which may be taken. */
 async function copyWithPort(port: number): Promise<TempFolder> {
   const copy = await copyProject();
+  const file = new URL("supabase/config.toml", copy.url);
+  const config = await Deno.readTextFile(file);
+  // A section may stand in the file only once.
+  const api = config.includes("\n[api]\n") ? "" : "\n[api]\n";
   await Deno.writeTextFile(
-    new URL("supabase/config.toml", copy.url),
-    `\n[api]\nport = ${port}\n`,
-    { append: true },
+    file,
+    (config + api).replace(
+      /\n\[api\]\n(port = \d+\n)?/,
+      `\n[api]\nport = ${port}\n`,
+    ),
   );
   return copy;
 }

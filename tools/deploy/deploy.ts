@@ -10,7 +10,7 @@ console.error("Bundling the function ...");
 await using project = await bundleProject();
 console.error(
   `One file of ${Math.round(project.bytes / 1024)} KB, with its packages: ` +
-    "an isolate imports it in about a fifth of the source's time.\n" +
+    "an isolate imports it in about a quarter of the source's time.\n" +
     `Deploying it with ${SUPABASE_CLI}, which asks before it does. (--yes answers for you.)`,
 );
 const { code } = await new Deno.Command(NPX, {

@@ -101,21 +101,26 @@ export async function startFunction(
     for await (const chunk of stream) {
       const text = new TextDecoder().decode(chunk);
       output += text;
-      if (serving) onOutput?.(text);
-      const [, url] = output.match(/Listening on (http:\S+)/) ?? [];
+      if (serving) {
+        onOutput?.(text);
+        continue;
+      }
+      const [, url] = output.match(/Listening on (http:\S+)\s/) ?? [];
       if (!url) continue;
       serving = true;
       address.resolve(new URL(url));
     }
   };
   const ended = Promise.all([
-    child.status,
+    child.status.then((status) => {
+      running = false;
+      return status;
+    }),
     collect(child.stdout),
     collect(child.stderr),
   ]).then(async ([{ code }]) => {
-    running = false;
     await child.stdin.close().catch(() => {});
-    await Deno.remove(entry);
+    await Deno.remove(entry).catch(() => {});
     address.reject(new BootError(output, code));
     return code;
   });
@@ -127,7 +132,11 @@ export async function startFunction(
     ended,
     async [Symbol.asyncDispose]() {
       // A SIGTERM waits for callers who are still sending.
-      if (running) child.kill("SIGKILL");
+      try {
+        if (running) child.kill("SIGKILL");
+      } catch {
+        // It has ended just now.
+      }
       await ended;
     },
   };

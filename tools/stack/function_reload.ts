@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { FUNCTION_FOLDER } from "../project.ts";
 import {
   downloadAndStartFunction,
@@ -35,44 +36,51 @@ export async function startReloadingFunction(
 
   const start = async () => {
     const next = await downloadAndStartFunction(options);
+    if (closed) return await next[Symbol.asyncDispose]();
     const previous = current;
     current = next;
-    next.ended.then(onEnd.bind(null, next));
+    next.ended.then((code) => onEnd(next, code));
     await previous?.[Symbol.asyncDispose]();
   };
+
+  // One after another, so that the last edit is the one that is served.
+  let work = Promise.resolve();
+  const restart = (done: string) => {
+    work = work.then(async () => {
+      if (closed) return;
+      try {
+        await start();
+        say(done);
+      } catch (error) {
+        if (!(error instanceof StartError)) throw error;
+        const serving = current
+          ? "The version before it goes on serving. "
+          : "";
+        say(`${error.message}\n${serving}Save a fix, and it is tried again.`);
+      }
+    });
+  };
+
   const onEnd = async (ended: FunctionProcess, code: number) => {
     if (ended !== current) return;
     current = undefined;
     await sleep(RESTART_MS);
-    if (closed) return;
+    if (closed || current) return;
     say(
       `The edge function ended by itself (exit code ${code}). Starting it again ...`,
     );
-    await restart("The edge function runs again.");
-  };
-  const restart = async (done: string) => {
-    try {
-      await start();
-      say(done);
-    } catch (error) {
-      if (!(error instanceof StartError)) throw error;
-      const serving = current ? "The version before it goes on serving. " : "";
-      say(`${error.message}\n${serving}Save a fix, and it is tried again.`);
-    }
+    restart("The edge function runs again.");
   };
 
   await start();
-  const watcher = Deno.watchFs(FUNCTION_FOLDER.pathname);
+  const watcher = Deno.watchFs(fileURLToPath(FUNCTION_FOLDER));
   const watching = (async () => {
-    let work = Promise.resolve();
     let timer: ReturnType<typeof setTimeout> | undefined;
     for await (const { kind, paths } of watcher) {
       const isSource = paths.some((path) => /\.(ts|js|json)$/.test(path));
       if (kind === "access" || !isSource) continue;
       clearTimeout(timer);
-      timer = setTimeout(() => {
-        work = work.then(() => restart("Reloaded the edge function."));
-      }, EDIT_MS);
+      timer = setTimeout(() => restart("Reloaded the edge function."), EDIT_MS);
     }
     clearTimeout(timer);
     await work;

@@ -1,6 +1,6 @@
 import { createProxyServer } from "httpxy";
 import { Buffer } from "node:buffer";
-import { createServer, ServerResponse } from "node:http";
+import { createServer, METHODS, ServerResponse } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { FUNCTION_PATH } from "../project.ts";
 
@@ -20,7 +20,7 @@ export interface Targets {
 /**
  * Puts the Data API and the edge function behind one loopback address, as the gateway of
  * `supabase start` and of a hosted project does. Method, path, headers and body are passed on as
- * they come; who is not there yet, or not at the moment, is answered for with a 502.
+ * they come. If the target is not running, the gateway responds with 502.
  *
  * @param port TCP port of the address; 0 for any free one.
  * @param targets Asked for each request.
@@ -41,10 +41,8 @@ export async function startGateway(
   });
 
   const server = createServer((request, response) => {
-    const [pathname = ""] = (request.url ?? "").split("?");
-    const isFunction = pathname === FUNCTION_PATH ||
-      pathname.startsWith(`${FUNCTION_PATH}/`);
-    if (!isFunction && !pathname.startsWith("/rest/v1/")) {
+    const isFunction = isFunctionPath(request.url);
+    if (!isFunction && !request.url?.startsWith("/rest/v1/")) {
       const paths = `${FUNCTION_PATH} and /rest/v1/`;
       return answer(response, 404, `Nothing here but ${paths}`);
     }
@@ -71,17 +69,18 @@ export async function startGateway(
   server.on("clientError", (error: Error & { rawPacket?: Buffer }, socket) => {
     const url = targets.edgeFunction();
     const [method, path] = `${error.rawPacket ?? ""}`.split(" ", 2);
-    if (!url || !method || !path?.startsWith(FUNCTION_PATH)) {
+    if (!url || !method || METHODS.includes(method) || !isFunctionPath(path)) {
       return socket.end(
         "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n",
       );
     }
     const upstream = connect(Number(url.port), url.hostname);
+    const destroyBoth = () => {
+      socket.destroy();
+      upstream.destroy();
+    };
     for (const end of [socket, upstream]) {
-      end.on("error", () => {
-        socket.destroy();
-        upstream.destroy();
-      });
+      end.on("error", destroyBoth).on("close", destroyBoth);
     }
     upstream.write(error.rawPacket ?? "");
     socket.pipe(upstream).pipe(socket);
@@ -100,6 +99,12 @@ export async function startGateway(
         for (const connection of connections) connection.destroy();
       }),
   };
+}
+
+function isFunctionPath(path = ""): boolean {
+  const [pathname = ""] = path.split("?");
+  return pathname === FUNCTION_PATH ||
+    pathname.startsWith(`${FUNCTION_PATH}/`);
 }
 
 function answer(

@@ -117,7 +117,10 @@ function endingAsked(): Promise<void> {
       resolve();
     };
     for (const signal of signals) Deno.addSignalListener(signal, end);
-    launcherEnded().then(end);
+    launcherEnded().then(() => {
+      asked = true;
+      resolve();
+    });
   });
 }
 

@@ -56,7 +56,7 @@ export function createLookup(
   };
 }
 
-/** The types say so already, but they only hope for what the Data API sends. */
+/** Checks at runtime, because the types do not validate what the Data API sends. */
 function isRows(data: unknown): data is object[] {
   return Array.isArray(data) &&
     data.every((row) => row instanceof Object && !Array.isArray(row));

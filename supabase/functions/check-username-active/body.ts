@@ -38,7 +38,7 @@ export async function readBody(
   return bytes.subarray(0, length);
 }
 
-/** Reads on for a while: an answer to a caller that is still writing gets lost. */
+/** Keeps reading for a while, because a caller that is still sending can miss the response. */
 async function discard(body: ReadableStream<Uint8Array>): Promise<undefined> {
   let bytes = 0;
   const nowhere = new WritableStream<Uint8Array>({

@@ -1,5 +1,5 @@
 /**
- * How long lookups share a signal, in milliseconds. One for each lookup would cost a twentieth of
+ * How long lookups share a signal, in milliseconds. One for each lookup would cost a thirtieth of
  * the throughput.
  */
 const SHARED_MS = 50;

@@ -31,7 +31,7 @@ function codeOf(
 ): string {
   if (status === 0) return timedOut ? "timeout" : "unreachable";
   if (status < 300) return "malformed";
-  // Whatever JSON the error is, only a code is taken from it.
-  const code = `${error?.code}`;
-  return CODE.test(code) ? code : `http_${status}`;
+  // The error may be any JSON, whatever its type says.
+  const code: unknown = error?.code;
+  return typeof code === "string" && CODE.test(code) ? code : `http_${status}`;
 }

@@ -1,18 +1,18 @@
 import type { PostgrestSingleResponse } from "@supabase/supabase-js";
 
 /**
- * When each further attempt begins, in milliseconds after the first. Whatever is back by the last
- * one still counts, and that one has time left to fail as itself instead of as a time-out.
+ * When each further attempt begins, in milliseconds after the first. The last
+ * one is as late as possible, but early enough to report its own error instead of a timeout.
  */
 const RETRY_AT_MS = [100, 500, 1_200, 2_400, 4_350];
 
-/** By how much an attempt may be later: lookups that failed together do not return together. */
+/** Maximum random delay added to each retry, so that lookups that fail together do not retry together. */
 const JITTER_MS = 300;
 
 /**
- * Whether the next attempt may go better: no whole answer; 502 and above, which gateways and
- * PostgREST say of an outage; and the 400 without a code that PostgREST gives to the lookups in
- * flight when PostgreSQL crashes.
+ * Whether a failure is transient: an incomplete response; 502 and above, which gateways and
+ * PostgREST return during an outage; or the 400 without a code that PostgREST returns for lookups
+ * in flight when PostgreSQL crashes.
  *
  * @param answer What supabase-js made of an attempt. Its status is 0 when there was no whole answer.
  */
