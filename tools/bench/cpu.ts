@@ -1,6 +1,6 @@
 import { startFunction } from "../stack/function_process.ts";
 import { load, startStub } from "./load.ts";
-import type { Subject, Subjects } from "./subjects.ts";
+import { compared, type Subject, type Subjects } from "./subjects.ts";
 import { median, printTable, ratio } from "./table.ts";
 
 const ROUNDS = 9;
@@ -17,15 +17,8 @@ export async function benchCpu(subjects: Subjects): Promise<void> {
     console.log("\nCPU per request: left out, because it is read from /proc.");
     return;
   }
-  const measured = [
-    subjects.limit,
-    subjects.bare,
-    subjects.source,
-    subjects.bundle,
-    subjects.scaffold,
-  ];
   await using stub = await startStub(subjects);
-  const results = measured.map((subject) => ({
+  const results = compared(subjects).map((subject) => ({
     subject,
     rounds: [] as number[],
   }));

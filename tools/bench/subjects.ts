@@ -22,6 +22,13 @@ export interface Subjects extends AsyncDisposable {
   bundle: Subject;
 }
 
+/** What is compared, the two baselines first. */
+export function compared(
+  { limit, bare, source, bundle, scaffold }: Subjects,
+): Subject[] {
+  return [limit, bare, source, bundle, scaffold];
+}
+
 const HANDLERS = new URL("./handlers/", import.meta.url);
 
 /** Copies the handlers and the function to folders of their own, and gets their packages. */

@@ -1,6 +1,6 @@
 import { startFunction } from "../stack/function_process.ts";
 import { CONNECTIONS, type Load, load, startStub } from "./load.ts";
-import type { Subjects } from "./subjects.ts";
+import { compared, type Subjects } from "./subjects.ts";
 import { median, printTable, ratio } from "./table.ts";
 
 const ROUNDS = 5;
@@ -10,18 +10,11 @@ const ROUND_S = 3;
 /** Measures requests a second and latency, in interleaved rounds, against a Data API stub. */
 export async function benchThroughput(subjects: Subjects): Promise<void> {
   const { deno } = subjects;
-  const measured = [
-    subjects.limit,
-    subjects.bare,
-    subjects.source,
-    subjects.bundle,
-    subjects.scaffold,
-  ];
   await using running = new AsyncDisposableStack();
   const { env } = running.use(await startStub(subjects));
 
   const results: Result[] = [];
-  for (const { name, folder } of measured) {
+  for (const { name, folder } of compared(subjects)) {
     const { url } = running.use(await startFunction({ env, folder, deno }));
     await load(url, { duration: WARM_UP_S });
     results.push({ name, url, rounds: [] });
