@@ -41,7 +41,7 @@ const panel = (base: string, id: string) =>
 async function runPanel(code: string, then: string): Promise<Output> {
   const runner = `
     const vm = require("node:vm");
-    const quick = (next, ms) => setTimeout(next, ms / 20);
+    const quick = (next, ms) => setTimeout(next, ms / 5);
     const panel = vm.createContext({ fetch, console, setTimeout: quick, clearTimeout, end: process.exit });
     for (const name of ["AbortController", "AbortSignal"]) {
       if (vm.runInContext("typeof " + name, panel) !== "undefined") throw new Error(name);
