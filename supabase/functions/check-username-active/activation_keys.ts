@@ -5,7 +5,7 @@ import { createDeadlines } from "./deadline.ts";
 import type { Environment } from "./environment.ts";
 import { logLookupFailure } from "./lookup_failure.ts";
 import type { ActivationCheck } from "./request.ts";
-import { mayPass, retry } from "./retries.ts";
+import { isTransient, retry } from "./retries.ts";
 
 /** How long one lookup may take, retries included, in milliseconds. */
 const LOOKUP_BUDGET_MS = 5_000;
@@ -47,7 +47,9 @@ export function createLookup(
         .abortSignal(signal);
 
     let answer = await query();
-    if (mayPass(answer)) answer = await retry(query, answer, startedAt, signal);
+    if (isTransient(answer)) {
+      answer = await retry(query, answer, startedAt, signal);
+    }
     const { error, data } = answer;
     if (!error && isRows(data)) return data.length > 0 ? "active" : "not_found";
 

@@ -1,12 +1,15 @@
 import type { PostgrestSingleResponse } from "@supabase/supabase-js";
 
 /**
- * When each further attempt begins, in milliseconds after the first. The last
- * one is as late as possible, but early enough to report its own error instead of a timeout.
+ * When each further attempt begins, in milliseconds after the first. The last one is as late as
+ * possible, but early enough to report its own error instead of a timeout.
  */
 const RETRY_AT_MS = [100, 500, 1_200, 2_400, 4_350];
 
-/** Maximum random delay added to each retry, so that lookups that fail together do not retry together. */
+/**
+ * Maximum random delay added to each retry, in milliseconds, so that lookups that fail together do
+ * not retry together.
+ */
 const JITTER_MS = 300;
 
 /**
@@ -16,7 +19,7 @@ const JITTER_MS = 300;
  *
  * @param answer What supabase-js made of an attempt. Its status is 0 when there was no whole answer.
  */
-export function mayPass(
+export function isTransient(
   { status, error }: PostgrestSingleResponse<unknown>,
 ): boolean {
   return status === 0 || status >= 502 ||
@@ -24,7 +27,7 @@ export function mayPass(
 }
 
 /**
- * Tries again until an attempt goes well, or fails in a way that will not pass, or time is up.
+ * Retries until an attempt succeeds, or fails for good, or time is up.
  *
  * @param attempt Makes one attempt. Never throws.
  * @param answer What the first attempt gave.
@@ -39,7 +42,7 @@ export async function retry<T extends PostgrestSingleResponse<unknown>>(
   signal: AbortSignal,
 ): Promise<T> {
   for (const at of RETRY_AT_MS) {
-    if (signal.aborted || !mayPass(answer)) break;
+    if (signal.aborted || !isTransient(answer)) break;
     const dueInMs = startedAt + at + JITTER_MS * Math.random() -
       performance.now();
     // After a slow failure, go on with the next attempt that is due, or at once with the last.
