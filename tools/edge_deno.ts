@@ -1,4 +1,4 @@
-import { NPX } from "./npx.ts";
+import { npx } from "./run.ts";
 import { VERSIONS } from "./versions.ts";
 
 /**
@@ -11,21 +11,14 @@ import { VERSIONS } from "./versions.ts";
 export async function edgeDeno(): Promise<string> {
   const own = Deno.env.get("EDGE_DENO");
   if (own) return own;
-  const { success, stdout, stderr } = await new Deno.Command(NPX, {
-    args: [
-      "--yes",
-      `deno@${VERSIONS.edgeDeno}`,
-      "eval",
-      "console.log(Deno.execPath())",
-    ],
+  const { success, stdout, stderr } = await npx(
+    `deno@${VERSIONS.edgeDeno}`,
+    ["eval", "console.log(Deno.execPath())"],
     // Not in the project: this Deno cannot read its lock file.
-    cwd: "/",
-  }).output();
-  const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-  if (success) return decode(stdout).trim();
+    { cwd: "/" },
+  );
+  if (success) return stdout;
   throw new Error(
-    `Deno ${VERSIONS.edgeDeno} could not be downloaded from npm:\n${
-      decode(stderr)
-    }`,
+    `Deno ${VERSIONS.edgeDeno} could not be downloaded from npm:\n${stderr}`,
   );
 }

@@ -1,16 +1,9 @@
-import { NPX } from "./npx.ts";
 import { PROJECT } from "./project.ts";
+import { npx, type Output } from "./run.ts";
 import { VERSIONS } from "./versions.ts";
 
 /** The Supabase CLI, as npm names it. */
 export const SUPABASE_CLI = `supabase@${VERSIONS.supabase}`;
-
-/** What a run of the CLI came to. */
-export interface CliResult {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
 
 /** How to run the CLI. */
 export interface CliOptions {
@@ -25,18 +18,16 @@ export interface CliOptions {
  *
  * @returns Its exit code and what it printed.
  */
-export async function supabase(
+export function supabase(
   args: string[],
   { cwd = PROJECT, env = {} }: CliOptions = {},
-): Promise<CliResult> {
-  const { code, stdout, stderr } = await new Deno.Command(NPX, {
-    // Kept out of `deno.lock`, so that running the tests does not download the CLI.
-    args: ["--yes", SUPABASE_CLI, ...args],
+): Promise<Output> {
+  // Kept out of `deno.lock`, so that running the tests does not download the CLI.
+  return npx(SUPABASE_CLI, args, {
     cwd,
     env: { DO_NOT_TRACK: "1", NO_COLOR: "1", ...env },
     stdin: "null",
-  }).output();
-  return { code, stdout: decode(stdout), stderr: decode(stderr) };
+  });
 }
 
 /** Returns the warnings in the CLI's output, such as those about `config.toml`. */
@@ -54,8 +45,4 @@ export async function downloadCli(): Promise<void> {
   if (code !== 0) {
     throw new Error(`${SUPABASE_CLI} could not be downloaded:\n${stderr}`);
   }
-}
-
-function decode(bytes: Uint8Array): string {
-  return new TextDecoder().decode(bytes);
 }

@@ -1,4 +1,5 @@
 /** What is sent, and what comes back: the contract's table in README.md, row by row. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { isAnsweredByPlatform } from "../support/platform.ts";
 import {
@@ -38,7 +39,7 @@ function streamed(bytes: Uint8Array, pieces: number): ReadableStream {
   return ReadableStream.from((async function* () {
     for (let at = 0; at < bytes.length; at += size) {
       yield bytes.slice(at, at + size);
-      await new Promise((resolve) => setTimeout(resolve, 1));
+      await sleep(1);
     }
   })());
 }

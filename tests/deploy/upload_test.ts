@@ -10,11 +10,12 @@ import { cliCommand } from "../support/pages.ts";
 import { write } from "../support/data_api_stub.ts";
 import { assertTooLargeArrives } from "../support/large_bodies.ts";
 import {
+  downloadAndStartFunction,
   downloadPackages,
-  startFunction,
 } from "../../tools/stack/function_process.ts";
-import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
-import { platformEnv, startStack } from "../../tools/stack/stack.ts";
+import { run } from "../../tools/run.ts";
+import { LOCAL_SERVICE, platformEnv } from "../../tools/stack/local_service.ts";
+import { startStack } from "../../tools/stack/stack.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { supabase, warnings } from "../../tools/supabase_cli.ts";
 import { startManagementApi, type Upload } from "../support/management_api.ts";
@@ -41,15 +42,13 @@ function onlyUpload([upload, ...others]: Upload[]): Upload {
 
 async function deployBundle(): Promise<Upload> {
   await using api = await startManagementApi();
-  const { success, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["task", "deploy", ...api.args],
-    cwd: PROJECT,
-    env: api.env,
-    stdin: "null",
-  }).output();
-  const output = new TextDecoder().decode(stderr);
-  assert(success, `deno task deploy:\n${output}`);
-  assertEquals(warnings(output), [], "fix supabase/config.toml");
+  const { success, stderr } = await run(
+    Deno.execPath(),
+    ["task", "deploy", ...api.args],
+    { cwd: PROJECT, env: api.env, stdin: "null" },
+  );
+  assert(success, `deno task deploy:\n${stderr}`);
+  assertEquals(warnings(stderr), [], "fix supabase/config.toml");
   return onlyUpload(api.uploads);
 }
 
@@ -83,8 +82,7 @@ for (const [what, upload] of Object.entries({ deploy, deployBundle })) {
 Deno.test("upload: at the edge runtime's level, a 413 reaches callers on Deno and on Node", async () => {
   const deno = await edgeDeno();
   await using uploaded = await unpack(await deploy());
-  await downloadPackages({ folder: uploaded.folder, deno });
-  await using edgeFunction = await startFunction({
+  await using edgeFunction = await downloadAndStartFunction({
     folder: uploaded.folder,
     deno,
     env: platformEnv(LOCAL_SERVICE),
@@ -129,11 +127,12 @@ Deno.test("upload: it type-checks at the edge runtime's level", async () => {
   const deno = await edgeDeno();
   await using uploaded = await unpack(await deploy());
   await downloadPackages({ folder: uploaded.folder, deno });
-  const check = await new Deno.Command(deno, {
-    args: ["check", "--no-lock", "index.ts"],
-    cwd: uploaded.folder,
-  }).output();
-  assert(check.success, new TextDecoder().decode(check.stderr));
+  const { success, stderr } = await run(
+    deno,
+    ["check", "--no-lock", "index.ts"],
+    { cwd: uploaded.folder },
+  );
+  assert(success, stderr);
 });
 
 Deno.test("config: pushing it changes nothing of a hosted project's", async () => {

@@ -12,7 +12,7 @@ import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { VERSIONS } from "../../tools/versions.ts";
 import { issueKeys } from "../support/issue_keys.ts";
 import { codeBlock, type Page } from "../support/pages.ts";
-import { npx, type Output, run } from "../support/run_command.ts";
+import { npx, type Output, run } from "../../tools/run.ts";
 import { serviceUnderTest } from "../support/service_under_test.ts";
 
 const CALLERS = "supabase/functions/check-username-active/README.md";

@@ -1,5 +1,7 @@
 /** Callers that misbehave on the wire: the function stays up, logs nothing, and leaks no memory. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { assert, assertEquals } from "@std/assert";
+import { run } from "../../tools/run.ts";
 import {
   ACTIVE,
   INVALID,
@@ -55,7 +57,6 @@ async function raw(
 
 const post = (headers: string) =>
   `POST / HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n\r\n`;
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 type Caller = (connection: Deno.TcpConn) => Promise<void>;
 
@@ -67,7 +68,7 @@ const CALLERS: Record<string, Caller> = {
     await write(connection, post("Content-Length: 60"));
     for (const byte of '{"u') {
       await write(connection, byte);
-      await pause(1_000);
+      await sleep(1_000);
     }
   },
   "promises more than it sends": breaksOff,
@@ -75,7 +76,7 @@ const CALLERS: Record<string, Caller> = {
     await write(connection, post("Transfer-Encoding: chunked"));
     for (let chunk = 0; chunk < 5; chunk++) {
       await write(connection, "1\r\n[\r\n");
-      await pause(100);
+      await sleep(100);
     }
   },
   "breaks off within a chunk": (connection) =>
@@ -129,7 +130,7 @@ for (
       await write(connection, post("Transfer-Encoding: chunked"));
       for (;;) {
         await write(connection, `4000\r\n${"x".repeat(0x4000)}\r\n`);
-        await pause(100);
+        await sleep(100);
       }
     },
     "floods it without end": async (connection) => {
@@ -167,7 +168,7 @@ Deno.test("caller: the 413 waits for the end of a body that is still being sent"
     await write(connection, post("Transfer-Encoding: chunked"));
     await write(connection, `5000\r\n${"x".repeat(0x5000)}\r\n`);
     const answered = connection.read(new Uint8Array(64)).then(() => ended);
-    await pause(300);
+    await sleep(300);
     ended = true;
     await write(connection, "0\r\n\r\n");
     assert(await answered, "answered while the caller was still writing");
@@ -240,8 +241,6 @@ async function residentMb(pid: number): Promise<number> {
     const status = await Deno.readTextFile(`/proc/${pid}/status`);
     return Math.round(Number(status.match(/VmRSS:\s+(\d+)/)?.[1]) / 1024);
   }
-  const { stdout } = await new Deno.Command("ps", {
-    args: ["-o", "rss=", "-p", `${pid}`],
-  }).output();
-  return Math.round(Number(new TextDecoder().decode(stdout)) / 1024);
+  const { stdout } = await run("ps", ["-o", "rss=", "-p", `${pid}`]);
+  return Math.round(Number(stdout) / 1024);
 }

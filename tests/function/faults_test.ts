@@ -1,4 +1,5 @@
 /** What the function does when the Data API fails: an answer in time, one log line, and no leak. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { assert, assertEquals } from "@std/assert";
 import {
   ACTIVE,
@@ -472,7 +473,7 @@ Deno.test("fault: a hundred callers at once all get their 500 in time, and bad i
     { length: 100 },
     () => assertAnswer(check(PROJECT, USER, edgeFunction.url), DATABASE_ERROR),
   );
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  await sleep(500);
 
   const askedAt = performance.now();
   await assertAnswer(send({ body: "{" }, edgeFunction.url), INVALID_JSON);
@@ -503,10 +504,6 @@ function after(ms: number, behave: Behaviour): Behaviour {
     await sleep(ms);
     await behave(connection);
   };
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 /** What the function has logged: everything that it printed, except Deno's own first line. */

@@ -1,4 +1,5 @@
 /** `deno task start`, as run from a terminal. */
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   assert,
   assertEquals,
@@ -10,6 +11,7 @@ import {
   FUNCTION_PATH,
   PROJECT,
 } from "../../tools/project.ts";
+import { run } from "../../tools/run.ts";
 import { copyProject } from "../support/project_copy.ts";
 import { ACTIVE, METHOD_NOT_ALLOWED, NOT_FOUND } from "../support/answers.ts";
 import { assertAnswer } from "../support/assert_answer.ts";
@@ -56,9 +58,8 @@ Deno.test("start: it prints one screen, and every curl line on it works", async 
   await assertAnswer(check(SEEDED, "Amelia#1937", url), NOT_FOUND);
   const statuses = [];
   for (const line of lines.filter((line) => line.startsWith("curl "))) {
-    const { stdout } = await new Deno.Command("sh", { args: ["-c", line] })
-      .output();
-    statuses.push(new TextDecoder().decode(stdout).split("\r\n")[0]);
+    const { stdout } = await run("sh", ["-c", line]);
+    statuses.push(stdout.split("\r\n")[0]);
   }
   assertEquals(statuses, ["HTTP/1.1 200 OK", "HTTP/1.1 201 Created"]);
   await assertAnswer(check(SEEDED, "Amelia#1937", url), ACTIVE);
@@ -149,7 +150,7 @@ Deno.test({
       connection,
       `POST ${FUNCTION_PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{`,
     );
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await sleep(300);
     const askedAt = performance.now();
     running.child.kill("SIGINT");
     assertEquals(await running.ended(), 0);

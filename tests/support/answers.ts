@@ -5,31 +5,18 @@ export interface Answer {
   headers?: Record<string, string>;
 }
 
+const failure = (status: number, error: string): Answer => ({
+  status,
+  body: { error },
+});
+
 export const ACTIVE: Answer = { status: 200, body: { success: true } };
-export const NOT_FOUND: Answer = {
-  status: 499,
-  body: { error: "User not found for project" },
-};
-export const DATABASE_ERROR: Answer = {
-  status: 500,
-  body: { error: "Database error" },
-};
-export const MISSING: Answer = {
-  status: 400,
-  body: { error: "Missing username or project_id" },
-};
-export const INVALID: Answer = {
-  status: 400,
-  body: { error: "Invalid username or project_id" },
-};
-export const INVALID_JSON: Answer = {
-  status: 400,
-  body: { error: "Invalid JSON" },
-};
-export const TOO_LARGE: Answer = {
-  status: 413,
-  body: { error: "Request body too large" },
-};
+export const NOT_FOUND: Answer = failure(499, "User not found for project");
+export const DATABASE_ERROR: Answer = failure(500, "Database error");
+export const MISSING: Answer = failure(400, "Missing username or project_id");
+export const INVALID: Answer = failure(400, "Invalid username or project_id");
+export const INVALID_JSON: Answer = failure(400, "Invalid JSON");
+export const TOO_LARGE: Answer = failure(413, "Request body too large");
 export const METHOD_NOT_ALLOWED: Answer = {
   status: 405,
   body: { error: "Method not allowed" },

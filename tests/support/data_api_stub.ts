@@ -2,12 +2,12 @@
  * A Data API that misbehaves on demand, down to the bytes on the wire. No real one can be made to.
  */
 
+import { platformEnv } from "../../tools/stack/local_service.ts";
 import {
   type FunctionOptions,
   type FunctionProcess,
   startFunction,
 } from "../../tools/stack/function_process.ts";
-import { platformEnv } from "../../tools/stack/stack.ts";
 
 /** What to do with one connection, after its request has been read. It is closed afterwards. */
 export type Behaviour = (connection: Deno.TcpConn) => void | Promise<void>;

@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { fileURLToPath } from "node:url";
+import { run } from "../../tools/run.ts";
 
 const CALLER = fileURLToPath(
   new URL("./large_body_caller.mjs", import.meta.url),
@@ -25,13 +26,12 @@ export async function assertTooLargeArrives(
   [command, ...args]: [string, ...string[]],
 ): Promise<void> {
   for (const body of BODIES) {
-    const { stdout, stderr } = await new Deno.Command(command, {
-      args: [...args, CALLER, url.href, ...body, `${TIMES}`],
-    }).output();
-    const answers = new TextDecoder().decode(stdout) ||
-      new TextDecoder().decode(stderr);
+    const { stdout, stderr } = await run(
+      command,
+      [...args, CALLER, url.href, ...body, `${TIMES}`],
+    );
     assertEquals(
-      JSON.parse(answers),
+      JSON.parse(stdout || stderr),
       Array(TIMES).fill('413 {"error":"Request body too large"}'),
       `${command}, ${body.join(" ")}`,
     );

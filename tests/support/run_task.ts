@@ -1,5 +1,6 @@
 import { assertNotEquals } from "@std/assert";
 import { FUNCTION_FOLDER_PATH, PROJECT } from "../../tools/project.ts";
+import { run } from "../../tools/run.ts";
 import { copyProject } from "./project_copy.ts";
 
 /** How to run a task. */
@@ -22,14 +23,12 @@ export async function runTask(
     await changeFunction(copy.url, change);
     return await runTask(args, { env, cwd: copy.url });
   }
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["task", ...args],
-    cwd,
-    env: { NO_COLOR: "1", ...env },
-    stdin: "null",
-  }).output();
-  const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-  return { code, output: decode(stderr) + decode(stdout) };
+  const { code, stdout, stderr } = await run(
+    Deno.execPath(),
+    ["task", ...args],
+    { cwd, env: { NO_COLOR: "1", ...env }, stdin: "null" },
+  );
+  return { code, output: `${stderr}\n${stdout}` };
 }
 
 /** Changes files of the function in a copy of the project. Each change has to change something. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { PROJECT } from "../../tools/project.ts";
 
 /** A running `deno task start`. Disposing of it kills it. */
@@ -67,7 +68,7 @@ export async function until(
   const giveUpAt = performance.now() + PATIENCE_MS;
   while (!await isSo()) {
     if (performance.now() > giveUpAt) throw new Error(why());
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await sleep(50);
   }
 }
 

@@ -3,6 +3,7 @@
  * figures of different machines.
  */
 import { cpus } from "node:os";
+import { run } from "../run.ts";
 import { benchColdStart } from "./cold_start.ts";
 import { benchCpu } from "./cpu.ts";
 import { benchLookup } from "./lookup.ts";
@@ -10,10 +11,8 @@ import { prepareSubjects } from "./subjects.ts";
 import { benchThroughput } from "./throughput.ts";
 
 await using subjects = await prepareSubjects();
-const { stdout } = await new Deno.Command(subjects.deno, {
-  args: ["--version"],
-}).output();
-const [runtime] = new TextDecoder().decode(stdout).split("\n");
+const { stdout } = await run(subjects.deno, ["--version"]);
+const [runtime] = stdout.split("\n");
 console.log(
   `${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${
     cpus()[0]?.model

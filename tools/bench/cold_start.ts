@@ -1,5 +1,6 @@
+import { platformEnv } from "../stack/local_service.ts";
+import { run } from "../run.ts";
 import { startFunction } from "../stack/function_process.ts";
-import { platformEnv } from "../stack/stack.ts";
 import type { Subject, Subjects } from "./subjects.ts";
 import { median, printTable, ratio } from "./table.ts";
 
@@ -54,20 +55,13 @@ async function importMs({ folder }: Subject, deno: string): Promise<number> {
     console.log(performance.now() - startedAt);`;
   const timer = new URL("import_timer.ts", folder);
   await Deno.writeTextFile(timer, script);
-  const { success, stdout, stderr } = await new Deno.Command(deno, {
-    args: [
-      "run",
-      "--cached-only",
-      "--no-lock",
-      "-A",
-      ...COLD,
-      "import_timer.ts",
-    ],
-    cwd: folder,
-    env: ENV,
-  }).output();
-  if (!success) throw new Error(new TextDecoder().decode(stderr));
-  return Number(new TextDecoder().decode(stdout));
+  const { success, stdout, stderr } = await run(
+    deno,
+    ["run", "--cached-only", "--no-lock", "-A", ...COLD, "import_timer.ts"],
+    { cwd: folder, env: ENV },
+  );
+  if (!success) throw new Error(stderr);
+  return Number(stdout);
 }
 
 async function firstAnswerMs(

@@ -1,7 +1,6 @@
 import { startFunction } from "../stack/function_process.ts";
-import { NPX } from "../npx.ts";
-import { LOCAL_SERVICE } from "../stack/local_service.ts";
-import { platformEnv } from "../stack/stack.ts";
+import { npx } from "../run.ts";
+import { LOCAL_SERVICE, platformEnv } from "../stack/local_service.ts";
 import { VERSIONS } from "../versions.ts";
 import type { Subjects } from "./subjects.ts";
 
@@ -49,11 +48,10 @@ export async function load(
   const [flag, value] = "amount" in extent
     ? ["--amount", extent.amount]
     : ["--duration", extent.duration];
-  const { success, stdout, stderr } = await new Deno.Command(NPX, {
-    // Not in `deno.lock`: `deno task` would download it and its 60 packages for everybody.
-    args: [
-      "--yes",
-      `autocannon@${VERSIONS.autocannon}`,
+  // Not in `deno.lock`: `deno task` would download it and its 60 packages for everybody.
+  const { success, stdout, stderr } = await npx(
+    `autocannon@${VERSIONS.autocannon}`,
+    [
       "--json",
       "--method=POST",
       `--body=${BODY}`,
@@ -61,9 +59,9 @@ export async function load(
       `${flag}=${value}`,
       url.href,
     ],
-  }).output();
-  if (!success) throw new Error(new TextDecoder().decode(stderr));
-  const result = JSON.parse(new TextDecoder().decode(stdout));
+  );
+  if (!success) throw new Error(stderr);
+  const result = JSON.parse(stdout);
   if (result.errors > 0 || result.non2xx > 0) {
     throw new Error(`${result.errors} errors, ${result.non2xx} other statuses`);
   }

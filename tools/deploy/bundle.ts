@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { FUNCTION_FOLDER, FUNCTION_FOLDER_PATH, PROJECT } from "../project.ts";
+import { run } from "../run.ts";
 import { makeTempFolder, type TempFolder } from "../temp_folder.ts";
 
 /** A folder to deploy from. Disposing of it removes it. */
@@ -25,21 +26,14 @@ export async function bundleProject(): Promise<BundledProject> {
   );
 
   const bundle = new URL("bundle.js", target);
-  const { success, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: [
-      "bundle",
-      "--minify",
-      "--platform=deno",
-      `--output=${fileURLToPath(bundle)}`,
-      "index.ts",
-    ],
-    cwd: FUNCTION_FOLDER,
-  }).output();
-  if (!success) {
-    throw new Error(
-      `The bundler failed:\n${new TextDecoder().decode(stderr)}`,
-    );
-  }
+  const { success, stderr } = await run(Deno.execPath(), [
+    "bundle",
+    "--minify",
+    "--platform=deno",
+    `--output=${fileURLToPath(bundle)}`,
+    "index.ts",
+  ], { cwd: FUNCTION_FOLDER });
+  if (!success) throw new Error(`The bundler failed:\n${stderr}`);
   // The platform looks for `index.ts`. Minified JavaScript is not always TypeScript, so it stays in
   // a file of its own.
   await Deno.writeTextFile(

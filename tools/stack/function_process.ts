@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { FUNCTION_FOLDER } from "../project.ts";
+import { run } from "../run.ts";
 import { StartError } from "./start_error.ts";
 
 /** Memory that the platform gives an edge function, in MB. */
@@ -93,7 +94,6 @@ export async function startFunction(
     stderr: "piped",
   }).spawn();
 
-  let running = true;
   let serving = false;
   let output = "";
   const address = Promise.withResolvers<URL>();
@@ -112,10 +112,7 @@ export async function startFunction(
     }
   };
   const ended = Promise.all([
-    child.status.then((status) => {
-      running = false;
-      return status;
-    }),
+    child.status,
     collect(child.stdout),
     collect(child.stderr),
   ]).then(async ([{ code }]) => {
@@ -131,11 +128,11 @@ export async function startFunction(
     output: () => output,
     ended,
     async [Symbol.asyncDispose]() {
-      // A SIGTERM waits for callers who are still sending.
       try {
-        if (running) child.kill("SIGKILL");
+        // A SIGTERM waits for callers who are still sending.
+        child.kill("SIGKILL");
       } catch {
-        // It has ended just now.
+        // It has ended by itself.
       }
       await ended;
     },
@@ -153,15 +150,14 @@ export async function downloadPackages(
     "env"
   > = {},
 ): Promise<void> {
-  const { success, stderr } = await new Deno.Command(deno, {
-    args: ["cache", ...lockArgs(folder), "index.ts"],
-    cwd: folder,
-    env: { DENO_TLS_CA_STORE },
-    stdin: "null",
-  }).output();
+  const { success, stderr } = await run(
+    deno,
+    ["cache", ...lockArgs(folder), "index.ts"],
+    { cwd: folder, env: { DENO_TLS_CA_STORE }, stdin: "null" },
+  );
   if (success) return;
   throw new StartError(
-    `${new TextDecoder().decode(stderr).trimEnd()}\n\n` +
+    `${stderr}\n\n` +
       "The function's packages could not be downloaded: see above. Does its deno.json name each " +
       "of them, and can this machine reach the npm registry?",
   );
@@ -202,8 +198,11 @@ function denoDir(deno: string): Promise<string> {
 }
 
 async function askDenoDir(deno: string): Promise<string> {
-  const { stdout } = await new Deno.Command(deno, {
-    args: ["info", "--json", "--no-config", "--no-lock"],
-  }).output();
-  return JSON.parse(new TextDecoder().decode(stdout)).denoDir;
+  const { stdout } = await run(deno, [
+    "info",
+    "--json",
+    "--no-config",
+    "--no-lock",
+  ]);
+  return JSON.parse(stdout).denoDir;
 }

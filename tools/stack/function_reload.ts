@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { FUNCTION_FOLDER } from "../project.ts";
 import {
@@ -97,8 +98,4 @@ export async function startReloadingFunction(
       await last?.[Symbol.asyncDispose]();
     },
   };
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
 /** How often to look, in milliseconds. */
 const INTERVAL_MS = 1_000;
 
@@ -11,7 +13,7 @@ export async function launcherEnded(): Promise<void> {
   const parent = Deno.ppid;
   const launchers = findLaunchers(parent);
   while (Deno.ppid === parent && launchers.every(isRunning)) {
-    await new Promise((resolve) => setTimeout(resolve, INTERVAL_MS));
+    await sleep(INTERVAL_MS);
   }
 }
 

@@ -20,3 +20,14 @@ export const LOCAL_SERVICE: Service = {
 function key(...parts: string[]): string {
   return ["sb", ...parts].join("_");
 }
+
+/** The variables that the platform gives every edge function. */
+export function platformEnv(service: Service): Record<string, string> {
+  return {
+    SUPABASE_URL: service.API_URL,
+    SUPABASE_PUBLISHABLE_KEYS: JSON.stringify({
+      default: service.PUBLISHABLE_KEY,
+    }),
+    SUPABASE_SECRET_KEYS: JSON.stringify({ default: service.SECRET_KEY }),
+  };
+}

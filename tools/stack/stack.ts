@@ -5,7 +5,7 @@ import {
 } from "./function_process.ts";
 import { startReloadingFunction } from "./function_reload.ts";
 import { startGateway } from "./gateway.ts";
-import { LOCAL_SERVICE, type Service } from "./local_service.ts";
+import { LOCAL_SERVICE, platformEnv, type Service } from "./local_service.ts";
 
 /** A running local stack. Disposing of it ends everything that it started. */
 export interface Stack extends AsyncDisposable {
@@ -59,15 +59,4 @@ export async function startStack(
 
   const running = unfinished.move();
   return { service, [Symbol.asyncDispose]: () => running.disposeAsync() };
-}
-
-/** The variables that the platform gives every edge function. */
-export function platformEnv(service: Service): Record<string, string> {
-  return {
-    SUPABASE_URL: service.API_URL,
-    SUPABASE_PUBLISHABLE_KEYS: JSON.stringify({
-      default: service.PUBLISHABLE_KEY,
-    }),
-    SUPABASE_SECRET_KEYS: JSON.stringify({ default: service.SECRET_KEY }),
-  };
 }

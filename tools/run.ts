@@ -1,11 +1,14 @@
-import { NPX } from "../../tools/npx.ts";
-
 /** What a command came to. */
 export interface Output {
   success: boolean;
+  code: number;
+  /** What it printed, without white space around it. */
   stdout: string;
   stderr: string;
 }
+
+/** What runs a package of npm. */
+export const NPX = Deno.build.os === "windows" ? "npx.cmd" : "npx";
 
 /**
  * Runs a command to its end.
@@ -18,14 +21,14 @@ export async function run(
   options: Deno.CommandOptions = {},
 ): Promise<Output> {
   try {
-    const { success, stdout, stderr } = await new Deno.Command(command, {
+    const { success, code, stdout, stderr } = await new Deno.Command(command, {
       args,
       ...options,
     }).output();
-    return { success, stdout: decode(stdout), stderr: decode(stderr) };
+    return { success, code, stdout: decode(stdout), stderr: decode(stderr) };
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
-    throw new Error(`This test needs ${command}: install it`);
+    throw new Error(`${command} is missing: install it`);
   }
 }
 
