@@ -7,7 +7,7 @@ import { issueKeys } from "../support/issue_keys.ts";
 import { codeBlock } from "../support/pages.ts";
 import { serviceUnderTest } from "../support/service_under_test.ts";
 
-/** Debian's, Ubuntu's or the one that `CHROMIUM` names. */
+/** The Chromium, Chrome or Edge of this machine, or the one that `CHROMIUM` names. */
 function findBrowser(): string {
   const candidates = [
     Deno.env.get("CHROMIUM"),
@@ -15,6 +15,8 @@ function findBrowser(): string {
     "/usr/bin/chromium-browser",
     "/usr/bin/google-chrome",
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe",
+    "C:\\Program Files (x86)\\Microsoft\\Edge\\Application\\msedge.exe",
   ];
   for (const path of candidates) {
     try {
@@ -24,8 +26,10 @@ function findBrowser(): string {
     }
   }
   throw new Error(
-    "There is no Chromium here. On Debian: apt-get install chromium. Elsewhere, name its " +
-      "executable: CHROMIUM=/path/to/chromium deno task test:browser",
+    `There is no Chromium here: looked for ${
+      candidates.join(", ")
+    }. On Debian: ` +
+      "apt-get install chromium. Elsewhere, name its executable in the variable CHROMIUM.",
   );
 }
 

@@ -26,11 +26,11 @@ import {
 
 const PROJECT = "0d5c8f3e-27b1-4c6a-9e84-b1f6720a3d59";
 
-async function start(args: string[] = []) {
+async function start(options: { heapMb?: number } = {}) {
   const running = new AsyncDisposableStack();
   const dataApi = running.use(startDataApiStub(rows({})));
   const edgeFunction = running.use(
-    await startFunctionOn(dataApi, undefined, { args }),
+    await startFunctionOn(dataApi, undefined, options),
   );
   return {
     dataApi,
@@ -203,7 +203,7 @@ const REQUESTS = Number(Deno.env.get("LOAD_REQUESTS") ?? 6_000);
 const MEMORY_GROWTH_MB = 8;
 
 Deno.test(`caller: ${REQUESTS} mixed requests leave no memory behind`, async () => {
-  await using stack = await start(["--v8-flags=--max-old-space-size=24"]);
+  await using stack = await start({ heapMb: 24 });
   const { dataApi, edgeFunction } = stack;
   const { url } = edgeFunction;
   const mixed = [

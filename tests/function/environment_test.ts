@@ -3,9 +3,12 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ACTIVE } from "../support/answers.ts";
 import { assertAnswer } from "../support/assert_answer.ts";
 import { check } from "../support/send.ts";
+import { makeTempFolder } from "../../tools/temp_folder.ts";
+import { until } from "../support/start_process.ts";
 import {
   BootError,
   startFunction,
+  systemEnv,
 } from "../../tools/stack/function_process.ts";
 import { rows, startDataApiStub } from "../support/data_api_stub.ts";
 
@@ -111,3 +114,34 @@ for (
     );
   });
 }
+
+Deno.test("environment: the function's process inherits nothing but what the operating system needs", async () => {
+  const env = (names: Record<string, string>) => ({
+    get: (name: string) => names[name],
+  });
+  const all = env({ SystemRoot: "C:\\Windows", PATH: "x", HOME: "x" });
+  assertEquals(systemEnv("windows", all), { SystemRoot: "C:\\Windows" });
+  assertEquals(systemEnv("windows", env({})), {});
+  assertEquals(systemEnv("linux", all), {});
+  assertEquals(systemEnv("darwin", all), {});
+
+  await using printer = await makeTempFolder();
+  await Deno.writeTextFile(
+    new URL("index.ts", printer.url),
+    `console.log("env:", JSON.stringify(Deno.env.toObject()), ".");
+     export default { fetch: () => new Response() };`,
+  );
+  await Deno.writeTextFile(new URL("deno.json", printer.url), "{}");
+  await using edgeFunction = await startFunction({
+    env: { GIVEN: "x" },
+    folder: printer.url,
+  });
+  const printed = () => edgeFunction.output().match(/env: (.*) \./)?.[1];
+  await until(() => printed() !== undefined, edgeFunction.output);
+  const has: Record<string, string> = JSON.parse(printed() ?? "");
+  assertEquals(has.GIVEN, "x");
+  // Deno itself sets some, such as a PATH of its own.
+  const inherited = Object.entries(Deno.env.toObject())
+    .filter(([name, value]) => has[name] === value && name !== "DENO_DIR");
+  assertEquals(Object.fromEntries(inherited), systemEnv());
+});

@@ -10,6 +10,8 @@ import {
 } from "../support/answers.ts";
 import { assertAnswer } from "../support/assert_answer.ts";
 import { check, send } from "../support/send.ts";
+import { until } from "../support/start_process.ts";
+import type { FunctionProcess } from "../../tools/stack/function_process.ts";
 import {
   answer,
   type Behaviour,
@@ -411,7 +413,7 @@ async function meet(fault: Fault): Promise<void> {
     "the next request is healthy",
   );
 
-  const lines = logLines(edgeFunction.output());
+  const lines = await logged(edgeFunction, fault.log ? 1 : 0);
   assertEquals(
     lines.map(({ duration_ms: _, ...line }) => line),
     fault.log
@@ -483,7 +485,7 @@ Deno.test("fault: a hundred callers at once all get their 500 in time, and bad i
   await Promise.all(answers);
   const tookMs = performance.now() - startedAt;
   assert(tookMs < BUDGET_MS + SLACK_MS, `took ${Math.round(tookMs)} ms`);
-  assertEquals(logLines(edgeFunction.output()).length, 100);
+  assertEquals((await logged(edgeFunction, 100)).length, 100);
 
   dataApi.behave = rows(ROW);
   await assertAnswer(check(PROJECT, USER, edgeFunction.url), ACTIVE);
@@ -506,9 +508,18 @@ function after(ms: number, behave: Behaviour): Behaviour {
   };
 }
 
-/** What the function has logged: everything that it printed, except Deno's own first line. */
-function logLines(output: string): Record<string, unknown>[] {
-  return output.split("\n").filter((line) =>
-    line !== "" && !line.includes("Listening on")
-  ).map((line) => JSON.parse(line));
+/**
+ * What the function has logged: everything that it printed, except Deno's own first line. It comes
+ * through a pipe, so as many lines as are expected are waited for.
+ */
+async function logged(
+  { output }: FunctionProcess,
+  atLeast: number,
+): Promise<Record<string, unknown>[]> {
+  const lines = () =>
+    output().split("\n").filter((line) =>
+      line !== "" && !line.includes("Listening on")
+    );
+  await until(() => lines().length >= atLeast, () => `Logged only ${output()}`);
+  return lines().map((line) => JSON.parse(line));
 }

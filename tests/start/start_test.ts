@@ -1,5 +1,6 @@
 /** `deno task start`, as run from a terminal. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import {
   assert,
   assertEquals,
@@ -11,12 +12,21 @@ import {
   FUNCTION_PATH,
   PROJECT,
 } from "../../tools/project.ts";
-import { run } from "../../tools/run.ts";
+import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
+import { explain, screen } from "../../tools/stack/screen.ts";
 import { copyProject } from "../support/project_copy.ts";
 import { ACTIVE, METHOD_NOT_ALLOWED, NOT_FOUND } from "../support/answers.ts";
 import { assertAnswer } from "../support/assert_answer.ts";
 import { check } from "../support/send.ts";
-import { freePort, runStart, until } from "../support/start_process.ts";
+import { isLeftOut } from "../support/left_out.ts";
+import { runLine } from "../support/shell.ts";
+import {
+  freePort,
+  isFree,
+  runProcess,
+  runStart,
+  until,
+} from "../support/start_process.ts";
 import { write } from "../support/data_api_stub.ts";
 
 const READY = "last until Ctrl-C";
@@ -51,24 +61,68 @@ Deno.test("start: it prints one screen, and every curl line on it works", async 
     "Starting PostgreSQL, the Data API and the edge function ...",
   );
   assertEquals(lines.slice(2, 3), [`API_URL=${base}`]);
-  assert(lines.length <= 16, running.output());
+  assert(lines.length <= 20, running.output());
   assertStringIncludes(running.output(), "PUBLISHABLE_KEY=sb_publishable_");
   assertStringIncludes(running.output(), "SECRET_KEY=sb_secret_");
 
   await assertAnswer(check(SEEDED, "Amelia#1937", url), NOT_FOUND);
   const statuses = [];
   for (const line of lines.filter((line) => line.startsWith("curl "))) {
-    const { stdout } = await run("sh", ["-c", line]);
-    statuses.push(stdout.split("\r\n")[0]);
+    const { stdout, stderr } = await runLine(line);
+    statuses.push(stdout.split("\r\n")[0] || stderr);
   }
   assertEquals(statuses, ["HTTP/1.1 200 OK", "HTTP/1.1 201 Created"]);
   await assertAnswer(check(SEEDED, "Amelia#1937", url), ACTIVE);
-
-  running.child.kill("SIGINT");
-  assertEquals(await running.ended(), 0);
-  // Nothing listens any more: the port can be taken.
-  Deno.listen({ hostname: "127.0.0.1", port }).close();
 });
+
+Deno.test("start: on Windows, it prints each request for PowerShell and for cmd", () => {
+  const lines = screen(LOCAL_SERVICE, "windows").split("\n");
+  const [asking, adding, ...others] = lines.filter((line) =>
+    line.startsWith("Invoke-RestMethod ")
+  );
+  const { API_URL, SECRET_KEY } = LOCAL_SERVICE;
+  // Windows PowerShell 5.1 sends UTF-8 only when it is told to.
+  const json = "-ContentType 'application/json; charset=utf-8'";
+  assertEquals(
+    asking,
+    `Invoke-RestMethod ${API_URL}${FUNCTION_PATH} -Method Post ${json} ` +
+      `-Body '{"username":"CaptainKirin#0417","project_id":"${SEEDED}"}'`,
+  );
+  assertEquals(
+    adding,
+    `Invoke-RestMethod ${API_URL}/rest/v1/activation_keys -Method Post ` +
+      `-Headers @{ apikey = '${SECRET_KEY}' } ${json} ` +
+      `-Body '{"project_id":"${SEEDED}","curr_user":"Amelia#1937"}'`,
+  );
+  assertEquals(others, []);
+  // The lines for cmd are those that the test above runs.
+  const curls = (os: "windows" | "linux") =>
+    screen(LOCAL_SERVICE, os).split("\n").filter((line) =>
+      line.startsWith("curl ")
+    );
+  assertEquals(curls("windows"), curls("linux"));
+  assertEquals(curls("windows").length, 2);
+});
+
+for (
+  const [code, os, says] of [
+    ["EADDRINUSE", "linux", "`lsof -i :54321`"],
+    ["EADDRINUSE", "darwin", "`lsof -i :54321`"],
+    ["EADDRINUSE", "windows", "`netstat -ano | findstr :54321`"],
+    ["EACCES", "linux", "below 1024"],
+    [
+      "EACCES",
+      "windows",
+      "`netsh interface ipv4 show excludedportrange protocol=tcp`",
+    ],
+  ] as const
+) {
+  Deno.test(`start: ${code} on ${os} is explained by that system's means`, () => {
+    const text = explain(Object.assign(new Error(), { code }), 54321, os);
+    assertStringIncludes(text, says);
+    assertStringIncludes(text, "--port");
+  });
+}
 
 Deno.test("start: --help prints the usage", async () => {
   await using start = runStart(["--help"]);
@@ -138,10 +192,10 @@ Deno.test("start: the gateway passes on any method, and a body that is cut short
   assertEquals(running.output(), printed);
 });
 
+const CTRL_C = "start: Ctrl-C ends it while a caller holds a half-sent body";
 Deno.test({
-  name: "start: Ctrl-C ends it while a caller holds a half-sent body",
-  // Windows has no signal that one process can send to another.
-  ignore: Deno.build.os === "windows",
+  name: CTRL_C,
+  ignore: isLeftOut(CTRL_C, "signals"),
   async fn() {
     const { port, start } = await startReady();
     await using running = start;
@@ -156,6 +210,8 @@ Deno.test({
     assertEquals(await running.ended(), 0);
     const tookMs = performance.now() - askedAt;
     assert(tookMs < 5_000, `took ${Math.round(tookMs)} ms`);
+    // Nothing listens any more: the port can be taken.
+    Deno.listen({ hostname: "127.0.0.1", port }).close();
   },
 });
 
@@ -184,10 +240,10 @@ Deno.test("start: serves an edit, says what is wrong with a mistake, and serves 
   );
 });
 
+const CRASH = "start: returns 502 while a crashed function restarts";
 Deno.test({
-  name: "start: returns 502 while a crashed function restarts",
-  // It is found by its command line.
-  ignore: Deno.build.os !== "linux",
+  name: CRASH,
+  ignore: isLeftOut(CRASH, "/proc"),
   async fn() {
     await using copy = await copyProject();
     const { url, start } = await startReady(copy.url);
@@ -207,9 +263,10 @@ Deno.test({
   },
 });
 
+const KILLED = "start: killed outright, it leaves no process behind";
 Deno.test({
-  name: "start: killed outright, it leaves no process behind",
-  ignore: Deno.build.os !== "linux",
+  name: KILLED,
+  ignore: isLeftOut(KILLED, "/proc"),
   async fn() {
     await using copy = await copyProject();
     const { port, start } = await startReady(copy.url);
@@ -221,7 +278,33 @@ Deno.test({
       () => functionsOf(copy.url).length === 0,
       () => "The function's process is still there",
     );
-    Deno.listen({ hostname: "127.0.0.1", port }).close();
+    await until(() => isFree(port), () => "The gateway is still there");
+  },
+});
+
+const SHELL =
+  "start: it outlives a shell that started it, whatever the shell's command line says";
+Deno.test({
+  name: SHELL,
+  ignore: isLeftOut(SHELL, "/proc"),
+  async fn() {
+    const port = freePort();
+    await using copy = await copyProject();
+    const start = `"${Deno.execPath()}" task --quiet start --port ${port}`;
+    await using shell = runProcess(
+      "bash",
+      ["-c", `${start} & while sleep 1; do :; done`],
+      copy.url,
+    );
+    await shell.printed(READY);
+    shell.child.kill("SIGKILL");
+    // It looks after what started it once a second.
+    await sleep(2_500);
+    try {
+      assertEquals(functionsOf(copy.url).length, 1);
+    } finally {
+      for (const pid of processesWith(`${port}`)) Deno.kill(pid, "SIGKILL");
+    }
   },
 });
 
@@ -252,11 +335,15 @@ Deno.test("start: a syntax error in the function prints Deno's message, not a do
 
 /** The processes of the function in a copy of the project. */
 function functionsOf(copy: URL): number[] {
+  return processesWith(`--config=${fileURLToPath(copy)}`);
+}
+
+/** The processes whose command line has a text. */
+function processesWith(text: string): number[] {
   return Array.from(Deno.readDirSync("/proc"), ({ name }) => Number(name))
     .filter((pid) => {
       try {
-        return Deno.readTextFileSync(`/proc/${pid}/cmdline`)
-          .includes(`--config=${copy.pathname}`);
+        return Deno.readTextFileSync(`/proc/${pid}/cmdline`).includes(text);
       } catch {
         // No process, or gone meanwhile.
         return false;

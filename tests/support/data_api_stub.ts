@@ -66,7 +66,7 @@ export function startDataApiStub(
 export function startFunctionOn(
   { url }: DataApiStub,
   SECRET_KEY = "unused",
-  options: Pick<FunctionOptions, "args"> = {},
+  options: Pick<FunctionOptions, "heapMb"> = {},
 ): Promise<FunctionProcess> {
   return startFunction({
     ...options,
@@ -155,5 +155,7 @@ function isClosed(error: unknown): boolean {
   return error instanceof Deno.errors.BadResource ||
     error instanceof Deno.errors.Interrupted ||
     error instanceof Deno.errors.BrokenPipe ||
+    // What Windows says instead of a reset.
+    error instanceof Deno.errors.ConnectionAborted ||
     error instanceof Deno.errors.ConnectionReset;
 }

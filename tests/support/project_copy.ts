@@ -6,8 +6,7 @@ import { makeTempFolder, type TempFolder } from "../../tools/temp_folder.ts";
 export async function copyProject(): Promise<TempFolder> {
   const folder = await makeTempFolder();
   for await (const { name } of Deno.readDir(PROJECT)) {
-    // Neither history nor what editors and package managers leave behind.
-    if (name.startsWith(".") || name === "node_modules") continue;
+    if (name === ".git" || name === "node_modules") continue;
     await cp(new URL(name, PROJECT), new URL(name, folder.url), {
       recursive: true,
     });

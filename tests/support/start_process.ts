@@ -21,8 +21,21 @@ const PATIENCE_MS = 10_000;
  * @param cwd The project or a copy of it.
  */
 export function runStart(args: string[], cwd = PROJECT): StartProcess {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["task", "--quiet", "start", ...args],
+  return runProcess(
+    Deno.execPath(),
+    ["task", "--quiet", "start", ...args],
+    cwd,
+  );
+}
+
+/** Starts a command that ends up as `deno task start`. */
+export function runProcess(
+  command: string,
+  args: string[],
+  cwd: URL,
+): StartProcess {
+  const child = new Deno.Command(command, {
+    args,
     cwd,
     env: { NO_COLOR: "1" },
     stdin: "null",
@@ -76,4 +89,15 @@ export async function until(
 export function freePort(): number {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   return listener.addr.port;
+}
+
+/** Whether nobody listens on a TCP port. */
+export function isFree(port: number): boolean {
+  try {
+    Deno.listen({ hostname: "127.0.0.1", port }).close();
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.AddrInUse) return false;
+    throw error;
+  }
 }

@@ -1,5 +1,6 @@
 /** Exit codes of the test tasks. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
+import { fileURLToPath } from "node:url";
 import { FUNCTION_PATH } from "../../tools/project.ts";
 import { startStack } from "../../tools/stack/stack.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
@@ -20,7 +21,10 @@ async function runWith(
   await using folder = await makeTempFolder();
   const test = new URL(file, folder.url);
   await Deno.writeTextFile(test, TESTS[file]);
-  return await runTask([...args, "--filter=temporary", test.pathname], { env });
+  return await runTask(
+    [...args, "--filter=temporary", fileURLToPath(test)],
+    { env },
+  );
 }
 
 for (const task of ["test", "test:docs", "test:browser", "test:deploy"]) {

@@ -3,32 +3,38 @@
  * whether the containers run, and the local stack serves where `supabase start` would.
  */
 import { assertEquals, assertStringIncludes } from "@std/assert";
+import { delimiter } from "node:path";
+import { fileURLToPath } from "node:url";
 import { FUNCTION_FOLDER_PATH } from "../../tools/project.ts";
 import { copyProject } from "../support/project_copy.ts";
 import { startStack } from "../../tools/stack/stack.ts";
 import { makeTempFolder, type TempFolder } from "../../tools/temp_folder.ts";
 import { changeFunction, runTask } from "../support/run_task.ts";
 
-const RUNNING = `#!/bin/sh
-case "$*" in
-  *inspect*) echo '{"Status":"running","Running":true,"Health":{"Status":"healthy"}}' ;;
-  *ps*) printf 'supabase_%s_check-username-active\\n' db kong rest edge_runtime ;;
-esac
-`;
-const STOPPED = `#!/bin/sh
-echo 'Error: No such container: supabase_db_check-username-active' >&2
-exit 1
-`;
+const RUNNING = `
+  const asked = process.argv.slice(2).join(" ");
+  if (asked.includes("inspect")) {
+    console.log('{"Status":"running","Running":true,"Health":{"Status":"healthy"}}');
+  } else if (asked.includes("ps")) {
+    for (const service of ["db", "kong", "rest", "edge_runtime"]) {
+      console.log("supabase_" + service + "_check-username-active");
+    }
+  }`;
+const STOPPED = `
+  console.error("Error: No such container: supabase_db_check-username-active");
+  process.exit(1);`;
 
 /** Puts a `docker` first on the PATH. */
 async function standIn(script: string): Promise<TempFolder & { PATH: string }> {
   const folder = await makeTempFolder();
-  await Deno.writeTextFile(new URL("docker", folder.url), script, {
-    mode: 0o755,
-  });
+  const write = (name: string, text: string) =>
+    Deno.writeTextFile(new URL(name, folder.url), text, { mode: 0o755 });
+  await write("docker", `#!/usr/bin/env node\n${script}`);
+  // Windows knows a program by its ending.
+  await write("docker.cmd", `@node "%~dp0docker" %*\r\n`);
   return {
     ...folder,
-    PATH: `${folder.url.pathname}:${Deno.env.get("PATH")}`,
+    PATH: fileURLToPath(folder.url) + delimiter + Deno.env.get("PATH"),
   };
 }
 

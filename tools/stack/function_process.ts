@@ -25,12 +25,14 @@ export interface FunctionProcess extends AsyncDisposable {
 
 /** How to run the function. */
 export interface FunctionOptions {
-  /** Its environment: exactly this, nothing is inherited. */
+  /** Its environment: exactly this, and what the operating system needs. Nothing is inherited. */
   env: Record<string, string>;
   /** Its folder, with `index.ts`. The source, when not given. */
   folder?: URL;
   /** The Deno to run it with. The one that runs this, when not given. */
   deno?: string;
+  /** Size of its heap, in MB. The platform's memory, when not given. */
+  heapMb?: number;
   /** More arguments for `deno serve`. */
   args?: string[];
   /** Called with what the function prints once it serves, as it comes. */
@@ -58,6 +60,7 @@ export async function startFunction(
     env,
     folder = FUNCTION_FOLDER,
     deno = Deno.execPath(),
+    heapMb = MEMORY_MB,
     args = [],
     onOutput,
   }: FunctionOptions,
@@ -79,7 +82,7 @@ export async function startFunction(
       "--allow-env",
       "--host=127.0.0.1",
       "--port=0",
-      `--v8-flags=--max-old-space-size=${MEMORY_MB}`,
+      `--v8-flags=--max-old-space-size=${heapMb}`,
       ...lockArgs(folder),
       `--config=${fileURLToPath(new URL("deno.json", folder))}`,
       ...args,
@@ -88,7 +91,7 @@ export async function startFunction(
     cwd: folder,
     clearEnv: true,
     // Without HOME, Deno has to be told where its packages are.
-    env: { ...env, DENO_DIR: await denoDir(deno) },
+    env: { ...env, ...systemEnv(), DENO_DIR: await denoDir(deno) },
     stdin: "piped",
     stdout: "piped",
     stderr: "piped",
@@ -137,6 +140,22 @@ export async function startFunction(
       await ended;
     },
   };
+}
+
+/**
+ * What the operating system needs in the environment of any process, and nothing else: on Windows
+ * `SystemRoot`, which names the folder of its libraries. Without it no process can open a socket
+ * (error 10106), as the documentation of Python's `subprocess` warns of replaced environments.
+ *
+ * @param os The operating system.
+ * @param env The environment to take it from.
+ */
+export function systemEnv(
+  os: typeof Deno.build.os = Deno.build.os,
+  env: Pick<Deno.Env, "get"> = Deno.env,
+): Record<string, string> {
+  const root = os === "windows" ? env.get("SystemRoot") : undefined;
+  return root ? { SystemRoot: root } : {};
 }
 
 /**

@@ -2,11 +2,10 @@
  * `deno task start`: runs the whole service on this machine, without Docker, until Ctrl-C.
  */
 import { parseArgs } from "node:util";
-import { FUNCTION_FOLDER_PATH, FUNCTION_PATH } from "../project.ts";
 import { VERSIONS } from "../versions.ts";
 import { launcherEnded } from "./launchers.ts";
-import { LOCAL_SERVICE, type Service } from "./local_service.ts";
-import { StartError } from "./start_error.ts";
+import { LOCAL_SERVICE } from "./local_service.ts";
+import { explain, screen } from "./screen.ts";
 
 const DEFAULT_PORT = new URL(LOCAL_SERVICE.API_URL).port;
 const USAGE = `Usage: deno task start [--port <number>]
@@ -24,7 +23,7 @@ const port = readArguments();
 try {
   await run();
 } catch (error) {
-  fail(explain(error));
+  fail(explain(error, port, Deno.build.os));
 }
 // Outright: `PGlite.close()` sets the exit code, and a connection may still be open.
 Deno.exit(0);
@@ -40,7 +39,7 @@ async function run(): Promise<void> {
     onReload: (message) => console.error(message),
     onOutput: (text) => Deno.stderr.writeSync(new TextEncoder().encode(text)),
   });
-  console.log(screen(stack.service));
+  console.log(screen(stack.service, Deno.build.os));
   await ending;
   setTimeout(() => Deno.exit(0), ENDING_MS);
 }
@@ -67,40 +66,6 @@ function readArguments(): number {
     );
   } catch (error) {
     return fail(`${(error as Error).message}\n\n${USAGE}`);
-  }
-}
-
-/** What a person sees when everything runs. */
-function screen({ API_URL, PUBLISHABLE_KEY, SECRET_KEY }: Service): string {
-  const project = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
-  return `
-API_URL=${API_URL}
-PUBLISHABLE_KEY=${PUBLISHABLE_KEY}
-SECRET_KEY=${SECRET_KEY}
-
-Ask whether a user holds a key:
-curl -i ${API_URL}${FUNCTION_PATH} -d '{"username":"CaptainKirin#0417","project_id":"${project}"}'
-
-Add a key:
-curl -i ${API_URL}/rest/v1/activation_keys -H 'apikey: ${SECRET_KEY}' -H 'Content-Type: application/json' -d '{"project_id":"${project}","curr_user":"Amelia#1937"}'
-
-Edits of ${FUNCTION_FOLDER_PATH} are served as you save them.
-Keys are in memory and last until Ctrl-C. Those of supabase/seed.sql are there at each start.`;
-}
-
-/** What happened, and what to do next. */
-function explain(error: unknown): string {
-  if (error instanceof StartError) return error.message;
-  const { code, stack } = error as Error & { code?: string };
-  const other = "Or take another port: deno task start --port 54400";
-  switch (code) {
-    case "EADDRINUSE":
-      return `Port ${port} is taken, perhaps by \`supabase start\` or by another \`deno task start\`. ` +
-        `End that; \`lsof -i :${port}\` shows which process it is.\n${other}`;
-    case "EACCES":
-      return `This user may not take port ${port}: ports below 1024 are for administrators.\n${other}`;
-    default:
-      return `This is a defect of the local stack:\n${stack}`;
   }
 }
 

@@ -1,0 +1,114 @@
+/** What `deno task start` prints, for the system that it runs on. */
+import { FUNCTION_FOLDER_PATH, FUNCTION_PATH } from "../project.ts";
+import type { Service } from "./local_service.ts";
+import { StartError } from "./start_error.ts";
+
+/** An operating system, as Deno names it. */
+export type System = typeof Deno.build.os;
+
+/** A product of `supabase/seed.sql`. */
+const PROJECT_ID = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
+
+/**
+ * What a person sees when everything runs.
+ *
+ * @param service Where the service is, and its keys.
+ * @param os Decides how the requests are written.
+ */
+export function screen(
+  { API_URL, PUBLISHABLE_KEY, SECRET_KEY }: Service,
+  os: System,
+): string {
+  const ask = {
+    url: API_URL + FUNCTION_PATH,
+    headers: {},
+    body: { username: "CaptainKirin#0417", project_id: PROJECT_ID },
+  };
+  const addKey = {
+    url: `${API_URL}/rest/v1/activation_keys`,
+    headers: { apikey: SECRET_KEY },
+    body: { project_id: PROJECT_ID, curr_user: "Amelia#1937" },
+  };
+  return `
+API_URL=${API_URL}
+PUBLISHABLE_KEY=${PUBLISHABLE_KEY}
+SECRET_KEY=${SECRET_KEY}
+
+Ask whether a user holds a key${commands(ask, os)}
+
+Add a key${commands(addKey, os)}
+
+Edits of ${FUNCTION_FOLDER_PATH} are served as you save them.
+Keys are in memory and last until Ctrl-C. Those of supabase/seed.sql are there at each start.`;
+}
+
+/** A POST of JSON. */
+interface Post {
+  url: string;
+  headers: Record<string, string>;
+  body: Record<string, string>;
+}
+
+/** How a person sends a POST, each line in a shell of that system. */
+function commands(post: Post, os: System): string {
+  if (os !== "windows") return `:\n${curl(post)}`;
+  return `, in PowerShell:\n${invokeRestMethod(post)}\nor in cmd:\n${
+    curl(post)
+  }`;
+}
+
+/** In double quotes with `\"` inside, which bash, zsh and cmd read alike. */
+function curl({ url, headers, body }: Post): string {
+  const quoted = (text: string) => `"${text.replaceAll('"', '\\"')}"`;
+  const json = { ...headers, "Content-Type": "application/json" };
+  return [
+    `curl -i ${url}`,
+    ...Object.entries(json).map(([name, value]) =>
+      `-H ${quoted(`${name}: ${value}`)}`
+    ),
+    `-d ${quoted(JSON.stringify(body))}`,
+  ].join(" ");
+}
+
+/** Windows PowerShell 5.1 would send names outside of Latin-1 as `?` if no charset is given. */
+function invokeRestMethod({ url, headers, body }: Post): string {
+  const given = Object.entries(headers).map(([name, value]) =>
+    `${name} = '${value}'`
+  );
+  return [
+    `Invoke-RestMethod ${url} -Method Post`,
+    ...given.length > 0 ? [`-Headers @{ ${given.join("; ")} }`] : [],
+    "-ContentType 'application/json; charset=utf-8'",
+    `-Body '${JSON.stringify(body)}'`,
+  ].join(" ");
+}
+
+/**
+ * What to say when the stack does not start: what happened, and what to do next.
+ *
+ * @param error What was thrown.
+ * @param port The port that was asked for.
+ * @param os Decides which tools are named.
+ */
+export function explain(error: unknown, port: number, os: System): string {
+  if (error instanceof StartError) return error.message;
+  const { code, stack } = error as Error & { code?: string };
+  const other = "Or take another port: deno task start --port 8321";
+  switch (code) {
+    case "EADDRINUSE": {
+      const who = os === "windows"
+        ? `netstat -ano | findstr :${port}`
+        : `lsof -i :${port}`;
+      return `Port ${port} is taken, perhaps by \`supabase start\` or by another \`deno task start\`. ` +
+        `End that; \`${who}\` shows which process it is.\n${other}`;
+    }
+    case "EACCES":
+      return (os === "windows"
+        ? `Windows does not let go of port ${port}: it reserves blocks of ports, for Hyper-V, WSL or Docker. ` +
+          "`netsh interface ipv4 show excludedportrange protocol=tcp` lists them."
+        : `This user may not take port ${port}: ports below 1024 are for administrators.`) +
+        `\n${other}`;
+    default:
+      return `This is a defect of the local stack:\n${stack}`;
+  }
+}
