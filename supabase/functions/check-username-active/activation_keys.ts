@@ -22,9 +22,8 @@ export type Lookup = (check: ActivationCheck) => Promise<LookupOutcome>;
  * @param environment Where the Data API is, and the secret key for it.
  * @returns The lookup. It logs one line for each failure, and nothing else.
  */
-export function createLookup(
-  { supabaseUrl, secretKey }: Environment,
-): Lookup {
+export function createLookup(environment: Environment): Lookup {
+  const { supabaseUrl, secretKey } = environment;
   const activationKeys = createClient<Database>(supabaseUrl, secretKey, {
     // There is no session, and this keeps supabase-js from looking for one at every query.
     accessToken: () => Promise.resolve(null),
@@ -50,16 +49,17 @@ export function createLookup(
     if (isTransient(answer)) {
       answer = await retry(query, answer, startedAt, signal);
     }
-    const { error, data } = answer;
-    if (!error && isRows(data)) return data.length > 0 ? "active" : "not_found";
-
+    // Only 200 answers this query: another success may have left rows out.
+    if (answer.status === 200 && areKeysOf(project_id, answer.data)) {
+      return answer.data.length > 0 ? "active" : "not_found";
+    }
     logLookupFailure(answer, signal.aborted, performance.now() - startedAt);
     return "lookup_failed";
   };
 }
 
 /** Checks at runtime, because the types do not validate what the Data API sends. */
-function isRows(data: unknown): data is object[] {
+function areKeysOf(projectId: string, data: unknown): data is unknown[] {
   return Array.isArray(data) &&
-    data.every((row) => row instanceof Object && !Array.isArray(row));
+    data.every((row) => row?.project_id === projectId);
 }

@@ -1,7 +1,4 @@
-/**
- * How long lookups share a signal, in milliseconds. One for each lookup would cost a thirtieth of
- * the throughput.
- */
+/** How long lookups share a signal, in milliseconds: one for each of them would cost more. */
 const SHARED_MS = 50;
 
 /**
@@ -12,13 +9,9 @@ const SHARED_MS = 50;
  * or from up to 50 ms before.
  */
 export function createDeadlines(ms: number): () => AbortSignal {
-  let signal: AbortSignal;
-  let madeAt = -Infinity;
+  let signal: AbortSignal | undefined;
   return () => {
-    if (performance.now() - madeAt > SHARED_MS) {
-      signal = AbortSignal.timeout(ms);
-      madeAt = performance.now();
-    }
-    return signal;
+    if (!signal) setTimeout(() => signal = undefined, SHARED_MS);
+    return signal ??= AbortSignal.timeout(ms);
   };
 }

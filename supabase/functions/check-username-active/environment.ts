@@ -8,7 +8,8 @@ export interface Environment {
   secretKey: string;
 }
 
-const Url = z.url({ protocol: /^https?$/ });
+// Bare: credentials would become a second `Authorization` header; a query or a fragment, get lost.
+const Url = z.url({ protocol: /^https?$/ }).check(z.regex(/^[^@?#]*$/));
 // Whatever an HTTP header can carry: a stray line break would fail every lookup instead of the boot.
 const Key = z.string().check(z.regex(/^[\x21-\x7e]+$/));
 const SecretKeys = z.object({ default: z.optional(Key) });
@@ -24,7 +25,7 @@ const SecretKeys = z.object({ default: z.optional(Key) });
 export function readEnvironment(env: Pick<Deno.Env, "get">): Environment {
   return {
     supabaseUrl: Url.safeParse(env.get("SUPABASE_URL")).data ??
-      refuse("SUPABASE_URL must be an http or https address"),
+      refuse("SUPABASE_URL must be a bare http or https address"),
     secretKey: readSecretKey(env),
   };
 }
@@ -40,8 +41,7 @@ function readSecretKey(env: Pick<Deno.Env, "get">): string {
   }
   return Key.safeParse(env.get("SUPABASE_SERVICE_ROLE_KEY")).data ??
     refuse(
-      "SUPABASE_SECRET_KEYS must hold a secret key named `default`, " +
-        "or else the legacy SUPABASE_SERVICE_ROLE_KEY must hold one",
+      "SUPABASE_SECRET_KEYS must have a key named `default`, or SUPABASE_SERVICE_ROLE_KEY be set",
     );
 }
 

@@ -6,13 +6,12 @@ const ActivationCheck = z.object({
   // stored, and a lone surrogate would turn into U+FFFD in the query's URL and match that user.
   username: z.string().check(z.regex(/^[^\0\p{Surrogate}]{1,256}$/u)),
   // Not `z.uuid()`: that refuses UUIDs without the version and variant of RFC 9562.
-  project_id: z.guid(),
+  // In lower case, as PostgreSQL writes it.
+  project_id: z.guid().check(z.toLowerCase()),
 });
 
-const present = z.unknown().check(
-  z.refine((value) => value !== undefined && value !== null && value !== ""),
-);
-const CompleteBody = z.object({ username: present, project_id: present });
+const present = z.unknown().check(z.refine((value) => (value ?? "") !== ""));
+const Complete = z.object({ username: present, project_id: present });
 
 /** What can be wrong with the body of a request. Decided without a lookup. */
 export type BadRequest =
@@ -50,6 +49,5 @@ export async function readActivationCheck(
   const check = ActivationCheck.safeParse(body);
   if (check.success) return check.data;
   // "Missing" beats "invalid".
-  const isComplete = CompleteBody.safeParse(body).success;
-  return isComplete ? "invalid_field" : "missing_field";
+  return Complete.safeParse(body).success ? "invalid_field" : "missing_field";
 }

@@ -6,12 +6,10 @@ const HEADERS = {
   "Cache-Control": "no-store",
 };
 const JSON_HEADERS = { ...HEADERS, "Content-Type": "application/json" };
+const ALLOW_HEADERS = { ...JSON_HEADERS, Allow: METHODS };
 
-type Answer = [
-  status: number,
-  body: string | null,
-  headers?: Record<string, string>,
-];
+/** Status, body, and the headers if they are not those of JSON. */
+type Answer = [number, string | null, Record<string, string>?];
 
 // A body is fixed text, so it can name no table, host, key or stack.
 const ANSWERS = {
@@ -22,10 +20,7 @@ const ANSWERS = {
   invalid_field: [400, '{"error":"Invalid username or project_id"}'],
   invalid_json: [400, '{"error":"Invalid JSON"}'],
   body_too_large: [413, '{"error":"Request body too large"}'],
-  method_not_allowed: [405, '{"error":"Method not allowed"}', {
-    ...JSON_HEADERS,
-    Allow: METHODS,
-  }],
+  method_not_allowed: [405, '{"error":"Method not allowed"}', ALLOW_HEADERS],
   preflight: [204, null, {
     // The headers that supabase-js clients send are allowed, too.
     ...corsHeaders,

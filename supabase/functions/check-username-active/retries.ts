@@ -2,9 +2,10 @@ import type { PostgrestSingleResponse } from "@supabase/supabase-js";
 
 /**
  * When each further attempt begins, in milliseconds after the first. The last one is as late as
- * possible, but early enough to report its own error instead of a timeout.
+ * possible, but early enough to end in time.
  */
-const RETRY_AT_MS = [100, 500, 1_200, 2_400, 4_350];
+const LAST_AT_MS = 4_350;
+const RETRY_AT_MS = [100, 500, 1_200, 2_400, LAST_AT_MS];
 
 /**
  * Maximum random delay added to each retry, in milliseconds, so that lookups that fail together do
@@ -27,13 +28,13 @@ export function isTransient(
 }
 
 /**
- * Retries until an attempt succeeds, or fails for good, or time is up.
+ * Retries until an attempt succeeds, or fails for good, or there is no time for another one.
  *
  * @param attempt Makes one attempt. Never throws.
  * @param answer What the first attempt gave.
  * @param startedAt When that began, by `performance.now()`.
  * @param signal Aborts when time is up.
- * @returns What the last attempt gave.
+ * @returns What the last attempt gave, or the one before it when time ran out during the last.
  */
 export async function retry<T extends PostgrestSingleResponse<unknown>>(
   attempt: () => PromiseLike<T>,
@@ -42,13 +43,17 @@ export async function retry<T extends PostgrestSingleResponse<unknown>>(
   signal: AbortSignal,
 ): Promise<T> {
   for (const at of RETRY_AT_MS) {
-    if (signal.aborted || !isTransient(answer)) break;
-    const dueInMs = startedAt + at + JITTER_MS * Math.random() -
-      performance.now();
+    const passedMs = performance.now() - startedAt;
+    // An attempt later than the last could not end in time.
+    if (passedMs > LAST_AT_MS + JITTER_MS || !isTransient(answer)) break;
+    const dueInMs = at + JITTER_MS * Math.random() - passedMs;
     // After a slow failure, go on with the next attempt that is due, or at once with the last.
-    if (dueInMs < 0 && at !== RETRY_AT_MS.at(-1)) continue;
-    await new Promise((done) => setTimeout(done, Math.max(0, dueInMs)));
-    answer = await attempt();
+    if (dueInMs < 0 && at < LAST_AT_MS) continue;
+    await new Promise((resolve) => setTimeout(resolve, dueInMs));
+    const next = await attempt();
+    // When time runs out during the last attempt, the failure before it says more.
+    if (at === LAST_AT_MS && signal.aborted) break;
+    answer = next;
   }
   return answer;
 }
