@@ -1,10 +1,22 @@
-/** `openapi.yaml` is sound, and a client can be generated from it. */
-import { assert } from "@std/assert";
+/** `openapi.yaml` is sound, agrees with the README, and a client can be generated from it. */
+import { assert, assertEquals, assertThrows } from "@std/assert";
 import { fileURLToPath } from "node:url";
 import { FUNCTION_FOLDER, FUNCTION_PATH } from "../../tools/project.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { VERSIONS } from "../../tools/versions.ts";
 import { npx, run } from "../../tools/run.ts";
+import * as ANSWERS from "../support/answers.ts";
+import {
+  assertDescribed,
+  messagesOfOpenapi,
+  resultOfOpenapi,
+} from "../support/openapi.ts";
+import { resultOf, resultsOfReadme, STATUSES } from "../support/results.ts";
+
+/** The errors of the contract: status and message. */
+const ERRORS = Object.values(ANSWERS).flatMap(({ status, body }) =>
+  body && "error" in body ? [{ status, error: body.error }] : []
+);
 
 const DOCUMENT = fileURLToPath(new URL("openapi.yaml", FUNCTION_FOLDER));
 
@@ -44,17 +56,15 @@ Deno.test("openapi: a generated client knows the body of every status", async ()
       { content: { "application/json": infer Content } } ? Content : never;
 
     // Exactly these texts, and no \`unknown\` or \`any\`, which would take 7 as well.
-    export const inactive: Body<499>["error"] = "User not found for project";
     export const active: Body<200>["success"] = true;
-    export const wrong: Body<400>["error"][] = [
-      "Missing username or project_id",
-      "Invalid username or project_id",
-      "Invalid JSON",
-    ];
-    // @ts-expect-error: another text
-    export const other: Body<499>["error"] = "something else";
-    // @ts-expect-error: no text
-    export const number: Body<400>["error"] = 7;
+    ${
+    ERRORS.map(({ status, error }, index) => `
+      export const error${index}: Body<${status}>["error"] = "${error}";
+      // @ts-expect-error: another text
+      export const other${index}: Body<${status}>["error"] = "something else";
+      // @ts-expect-error: no text
+      export const number${index}: Body<${status}>["error"] = 7;`).join("")
+  }
   `;
   await Deno.writeTextFile(file("use.ts"), client);
   const checked = await run(Deno.execPath(), [
@@ -64,4 +74,37 @@ Deno.test("openapi: a generated client knows the body of every status", async ()
     file("use.ts"),
   ]);
   assert(checked.success, checked.stderr);
+});
+
+Deno.test("openapi: it has exactly the messages of the contract, each once", async () => {
+  assertEquals(
+    messagesOfOpenapi().sort(),
+    ERRORS.map(({ error }) => error).sort(),
+  );
+  const text = await Deno.readTextFile(DOCUMENT);
+  for (const { error } of ERRORS) {
+    assertEquals(text.split(error).length - 1, 1, error);
+  }
+});
+
+Deno.test("openapi: what others send is not described as the function's", () => {
+  for (const status of [404, 429, 503]) {
+    const headers = { "Retry-After": "1", "sb-error-code": "x" };
+    const response = new Response(null, { status, headers });
+    assertThrows(() => assertDescribed(response, ""), Error, `${status}`);
+  }
+});
+
+Deno.test("openapi: it asks the same of an add-on as README.md, for every status", async () => {
+  const resultOfReadme = await resultsOfReadme();
+  for (const status of STATUSES) {
+    assertEquals(
+      {
+        status,
+        openapi: resultOfOpenapi(status),
+        readme: resultOfReadme(status),
+      },
+      { status, openapi: resultOf(status), readme: resultOf(status) },
+    );
+  }
 });

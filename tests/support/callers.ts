@@ -1,0 +1,103 @@
+import { assert, assertStringIncludes } from "@std/assert";
+import { fileURLToPath } from "node:url";
+import { FUNCTION_FOLDER_PATH, FUNCTION_PATH } from "../../tools/project.ts";
+import { type Output, run } from "../../tools/run.ts";
+import { makeTempFolder } from "../../tools/temp_folder.ts";
+import { codeBlock, type Page } from "./pages.ts";
+
+/** The page for callers. */
+export const CALLERS: Page = `${FUNCTION_FOLDER_PATH}README.md`;
+
+/** The product on the pages. It is in the seed. */
+export const PRODUCT = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
+
+/** Code of a page, ready to run. Disposing of it removes it. */
+export interface Caller extends AsyncDisposable {
+  /** The file with the stored time. */
+  stored: URL;
+  /** Runs the driver of the language with these arguments, which asks this service. */
+  run(service: string, ...args: string[]): Promise<Output>;
+}
+
+/** The languages whose code runs here: where the code goes, and the command that runs it. */
+const LANGUAGES = {
+  panel: {
+    file: "panel.js",
+    code: panelCode,
+    command: () => Promise.resolve(["node", driver("panel.mjs")]),
+  },
+  Python: {
+    file: "check.py",
+    code: () => codeBlock(CALLERS, "python", "check_active"),
+    command: async () => [await python(), driver("python.py")],
+  },
+  "C++": {
+    file: "gauge.h",
+    code: async () =>
+      (await codeBlock(CALLERS, "cpp", "checkActive"))
+        .replace("std::chrono::steady_clock", "GaugeClock")
+        .replace('"\\\\work\\\\active-at.txt"', '"stored"'),
+    command: compileGauge,
+  },
+};
+
+/** A language whose code runs here. */
+export type Language = keyof typeof LANGUAGES;
+
+/** All of them. */
+export const LANGUAGE_NAMES = Object.keys(LANGUAGES) as Language[];
+
+/** Takes the code of a language out of the pages and gets it ready to run. */
+export async function prepareCaller(language: Language): Promise<Caller> {
+  const { file, code, command } = LANGUAGES[language];
+  const folder = await makeTempFolder();
+  const source = await code();
+  assertStringIncludes(source, FUNCTION_PATH);
+  assertStringIncludes(source, PRODUCT);
+  await Deno.writeTextFile(new URL(file, folder.url), source);
+  const [program = "", ...first] = await command(folder.url);
+  return {
+    stored: new URL("stored", folder.url),
+    run: (service, ...args) =>
+      run(program, [...first, ...args], {
+        cwd: folder.url,
+        env: { SERVICE: service + FUNCTION_PATH },
+      }),
+    [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
+  };
+}
+
+/** Both functions of the panel, from the two pages. */
+export async function panelCode(): Promise<string> {
+  return await codeBlock("README.md", "js", "checkActive") +
+    await codeBlock(CALLERS, "js", "keepAsking");
+}
+
+function driver(name: string): string {
+  return fileURLToPath(new URL(`callers/${name}`, import.meta.url));
+}
+
+/** The command for Python 3. On Windows, `python3` opens the store. */
+async function python(): Promise<string> {
+  const names = Deno.build.os === "windows" ? ["python", "py"] : ["python3"];
+  for (const name of names) {
+    const found = await run(name, ["--version"]).catch(() => undefined);
+    if (found?.success) return name;
+  }
+  throw new Error(`Python 3 is missing: looked for ${names.join(" and ")}`);
+}
+
+async function compileGauge(folder: URL): Promise<string[]> {
+  const { success, stderr } = await run("g++", [
+    "-std=c++17",
+    "-Wall",
+    "-Werror",
+    "-I.",
+    `-I${driver("")}`,
+    driver("simulator.cpp"),
+    "-o",
+    "gauge",
+  ], { cwd: folder });
+  assert(success, stderr);
+  return [fileURLToPath(new URL("gauge", folder))];
+}
