@@ -10,7 +10,7 @@ import {
   startFunction,
   systemEnv,
 } from "../../tools/stack/function_process.ts";
-import { rows, startDataApiStub } from "../support/data_api_stub.ts";
+import { keys, startDataApiStub } from "../support/data_api_stub.ts";
 
 const ADDRESS = { SUPABASE_URL: "http://127.0.0.1:9" };
 const KEYS = { SUPABASE_SECRET_KEYS: `{"default":"sb_secret_s3cr3t"}` };
@@ -25,6 +25,18 @@ const REFUSED: [name: string, env: Record<string, string>, names: string][] = [
     ...KEYS,
     SUPABASE_URL: "postgres://s3cr3t@h/db",
   }, "SUPABASE_URL"],
+  ...[
+    "http://user:s3cr3t@127.0.0.1:9",
+    "http://s3cr3t@127.0.0.1:9",
+    "http://127.0.0.1:9?key=s3cr3t",
+    "http://127.0.0.1:9/?",
+    "http://127.0.0.1:9#s3cr3t",
+    "http://127.0.0.1:9/#",
+  ].map((value): [string, Record<string, string>, string] => [
+    `an address that is ${value}`,
+    { ...KEYS, SUPABASE_URL: value },
+    "SUPABASE_URL",
+  ]),
   ["no key", ADDRESS, "SUPABASE_SECRET_KEYS"],
   [
     "no key, which names the legacy variable too",
@@ -98,7 +110,7 @@ for (
   ] as [string, Record<string, string>, string][]
 ) {
   Deno.test(`environment: ${name} is what the Data API gets`, async () => {
-    await using dataApi = startDataApiStub(rows({}));
+    await using dataApi = startDataApiStub(keys());
     await using edgeFunction = await startFunction({
       env: { SUPABASE_URL: dataApi.url, ...env },
     });

@@ -9,8 +9,14 @@ import {
   startFunction,
 } from "../../tools/stack/function_process.ts";
 
-/** What to do with one connection, after its request has been read. It is closed afterwards. */
-export type Behaviour = (connection: Deno.TcpConn) => void | Promise<void>;
+/**
+ * What to do with one connection, after the head of its request has been read. It is closed
+ * afterwards.
+ */
+export type Behaviour = (
+  connection: Deno.TcpConn,
+  request: string,
+) => void | Promise<void>;
 
 /** A Data API on a loopback port. Disposing of it closes the port and every connection. */
 export interface DataApiStub extends AsyncDisposable {
@@ -45,7 +51,7 @@ export function startDataApiStub(
       const head = await readHead(connection);
       if (head === "") return;
       stub.requests.push(head);
-      await stub.behave(connection);
+      await stub.behave(connection, head);
     } catch (error) {
       // The caller gave up, or the stub is being disposed of.
       if (!isClosed(error)) throw error;
@@ -74,13 +80,19 @@ export function startFunctionOn(
   });
 }
 
-/** Answers with status, body and headers. */
+/** Answers with status, body and headers. The body may depend on the project that was asked for. */
 export function answer(
   status: number,
-  body: string,
+  body: string | Uint8Array | ((project: string) => string),
   headers: Record<string, string> = { "Content-Type": "application/json" },
 ): Behaviour {
-  return (connection) => write(connection, head(status, body, headers) + body);
+  return async (connection, request) => {
+    const content = typeof body === "function"
+      ? body(projectOf(request))
+      : body;
+    await write(connection, head(status, content, headers));
+    await write(connection, content);
+  };
 }
 
 /** Answers with rows, as a healthy Data API does. */
@@ -88,31 +100,50 @@ export function rows(...found: unknown[]): Behaviour {
   return answer(200, JSON.stringify(found));
 }
 
+/** Answers with keys of the project that was asked for, as a healthy Data API does. */
+export function keys(count = 1, status = 200): Behaviour {
+  return answer(
+    status,
+    (project_id) => JSON.stringify(Array(count).fill({ project_id })),
+  );
+}
+
+/** The project that a request to the Data API asks for. */
+export function projectOf(request: string): string {
+  return request.match(/[?&]project_id=eq\.([\w-]+)/)?.[1] ?? "";
+}
+
 /** Head of an answer that declares the body's whole length. */
 export function head(
   status: number,
-  body: string,
+  body: string | Uint8Array,
   headers: Record<string, string> = {},
 ): string {
   const lines = Object.entries({
     ...headers,
-    "Content-Length": `${new TextEncoder().encode(body).length}`,
+    "Content-Length": `${bytesOf(body).length}`,
     "Connection": "close",
   }).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${status} Status\r\n${lines.join("")}\r\n`;
 }
 
-/** Writes all of a text. */
+/** Writes all of a text, or of some bytes. */
 export async function write(
   connection: Deno.TcpConn,
-  text: string,
+  content: string | Uint8Array,
 ): Promise<void> {
   const writer = connection.writable.getWriter();
   try {
-    await writer.write(new TextEncoder().encode(text));
+    await writer.write(bytesOf(content));
   } finally {
     writer.releaseLock();
   }
+}
+
+function bytesOf(content: string | Uint8Array): Uint8Array {
+  return typeof content === "string"
+    ? new TextEncoder().encode(content)
+    : content;
 }
 
 /** Waits until the caller closes the connection. */
@@ -127,8 +158,8 @@ export function drop(): void {}
 /** Does one thing with the first connection, and another with those after it. */
 export function first(behaviour: Behaviour, then: Behaviour): Behaviour {
   let count = 0;
-  return (connection) =>
-    count++ === 0 ? behaviour(connection) : then(connection);
+  return (connection, request) =>
+    (count++ === 0 ? behaviour : then)(connection, request);
 }
 
 async function readHead(connection: Deno.TcpConn): Promise<string> {

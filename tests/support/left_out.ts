@@ -4,6 +4,8 @@ const NEEDS = {
   "signals": ["linux", "darwin"],
   /** Looking at other processes in `/proc`. */
   "/proc": ["linux"],
+  /** Asking for the memory of a process. */
+  "/proc or ps": ["linux", "darwin"],
 };
 
 /**

@@ -2,7 +2,7 @@
  * Longest response of the Data API that is read, in characters. One row is asked for; the rest is
  * room for the error pages of gateways.
  */
-const MAX_RESPONSE_LENGTH = 1024 * 1024;
+const MAX_LENGTH = 1024 * 1024;
 
 /**
  * The `fetch` of the supabase-js client: the platform's, except that it never follows redirects,
@@ -18,16 +18,15 @@ export const fetchDataApi: typeof fetch = async (input, init) => {
   // A redirect would carry the secret key to wherever it points.
   const response = await fetch(input, { ...init, redirect: "manual" });
   const { status, headers, body } = response;
-  const length = Number(headers.get("Content-Length") ?? NaN);
-  if (length <= MAX_RESPONSE_LENGTH && status !== 404) return response;
+  const declared = Number(headers.get("Content-Length") ?? NaN);
+  const isShort = declared <= MAX_LENGTH && !headers.has("Content-Encoding");
+  if (isShort && status !== 404) return response;
 
   const utf8 = new TextDecoder();
   let text = "";
   for await (const chunk of body ?? []) {
     text += utf8.decode(chunk, { stream: true });
-    if (text.length > MAX_RESPONSE_LENGTH) {
-      return new Response("{}", { status });
-    }
+    if (text.length > MAX_LENGTH) return new Response("{}", { status });
   }
   // supabase-js takes a 404 with an array for an empty result, and an empty 404 for a success.
   if (status === 404 && /^\s*(\[|$)/.test(text)) text = "{}";
