@@ -6,8 +6,8 @@
 export const VERSIONS = {
   /** Runs everything here. `.ci/run` reads it from this line. */
   deno: "2.9.6",
-  /** Lowest Deno that runs the tasks: the first with `deno bundle`. */
-  lowestDeno: "2.4.0",
+  /** Lowest Deno that the tasks and their tests were run with. */
+  lowestDeno: "2.9.0",
   /** Deno at the level of the hosted edge runtime. */
   edgeDeno: "2.1.4",
   /** The Supabase CLI. */
