@@ -7,11 +7,7 @@ import {
   assertMatch,
   assertStringIncludes,
 } from "@std/assert";
-import {
-  FUNCTION_FOLDER_PATH,
-  FUNCTION_PATH,
-  PROJECT,
-} from "../../tools/project.ts";
+import { FUNCTION_FOLDER_PATH, FUNCTION_PATH } from "../../tools/project.ts";
 import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
 import { explain, screen } from "../../tools/stack/screen.ts";
 import { copyProject } from "../support/project_copy.ts";
@@ -23,23 +19,16 @@ import { runLine } from "../support/shell.ts";
 import {
   freePort,
   isFree,
+  READY,
   runProcess,
   runStart,
+  startReady,
   until,
 } from "../support/start_process.ts";
 import { write } from "../support/data_api_stub.ts";
 
-const READY = "last until Ctrl-C";
 const SEEDED = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
 const STACK_TRACE = /^ +at /m;
-
-async function startReady(cwd = PROJECT) {
-  const port = freePort();
-  const start = runStart(["--port", `${port}`], cwd);
-  await start.printed(READY);
-  const url = `http://127.0.0.1:${port}${FUNCTION_PATH}`;
-  return { port, url, start };
-}
 
 /** Sends bytes, and reads the first line of the answer. */
 async function exchange(port: number, text: string): Promise<string> {
@@ -60,7 +49,11 @@ Deno.test("start: it prints one screen, and every curl line on it works", async 
     lines[0],
     "Starting PostgreSQL, the Data API and the edge function ...",
   );
-  assertEquals(lines.slice(2, 3), [`API_URL=${base}`]);
+  assertEquals(lines.slice(2, 5), [
+    `Ask and add keys in a browser: ${base}/`,
+    "",
+    `API_URL=${base}`,
+  ]);
   assert(lines.length <= 20, running.output());
   assertStringIncludes(running.output(), "PUBLISHABLE_KEY=sb_publishable_");
   assertStringIncludes(running.output(), "SECRET_KEY=sb_secret_");

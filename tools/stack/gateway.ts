@@ -3,6 +3,7 @@ import { Buffer } from "node:buffer";
 import { createServer, METHODS, ServerResponse } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { FUNCTION_PATH } from "../project.ts";
+import { isApiPage, serveApiPage } from "./api_page.ts";
 
 /** A running gateway. Disposing of it ends it, whoever is connected. */
 export interface Gateway extends AsyncDisposable {
@@ -20,7 +21,8 @@ export interface Targets {
 /**
  * Puts the Data API and the edge function behind one loopback address, as the gateway of
  * `supabase start` and of a hosted project does. Method, path, headers and body are passed on as
- * they come. If the target is not running, the gateway responds with 502.
+ * they come. If the target is not running, the gateway responds with 502. At `/` it has a page of its
+ * own, on which one asks the two.
  *
  * @param port TCP port of the address; 0 for any free one.
  * @param targets Asked for each request.
@@ -41,6 +43,9 @@ export async function startGateway(
   });
 
   const server = createServer((request, response) => {
+    const path = pathname(request.url);
+    const reads = request.method === "GET" || request.method === "HEAD";
+    if (reads && isApiPage(path)) return void serveApiPage(path, response);
     const isFunction = isFunctionPath(request.url);
     if (!isFunction && !request.url?.startsWith("/rest/v1/")) {
       const paths = `${FUNCTION_PATH} and /rest/v1/`;
@@ -53,6 +58,10 @@ export async function startGateway(
     }
     if (isFunction) {
       request.url = request.url?.replace("/functions/v1", "") ?? "";
+    } else if (request.headers["sec-fetch-site"] === "same-origin") {
+      // From the page at `/`. The Data API rejects a secret key from any other page, as a hosted
+      // project's does: it tells a browser by this header.
+      delete request.headers["user-agent"];
     }
     proxy.web(request, response, { target });
   });
@@ -101,10 +110,15 @@ export async function startGateway(
   };
 }
 
-function isFunctionPath(path = ""): boolean {
-  const [pathname = ""] = path.split("?");
-  return pathname === FUNCTION_PATH ||
-    pathname.startsWith(`${FUNCTION_PATH}/`);
+function isFunctionPath(url: string | undefined): boolean {
+  const path = pathname(url);
+  return path === FUNCTION_PATH || path.startsWith(`${FUNCTION_PATH}/`);
+}
+
+/** The path of a request's target, without the query. */
+function pathname(url = ""): string {
+  const [path = ""] = url.split("?");
+  return path;
 }
 
 function answer(
