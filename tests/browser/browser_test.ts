@@ -1,37 +1,11 @@
 /** A page of another origin, in a real browser, as an in-game HTML panel is one. */
 import { assertEquals } from "@std/assert";
-import { chromium } from "playwright-core";
 import { FUNCTION_PATH } from "../../tools/project.ts";
 import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
+import { launchBrowser } from "../support/browser.ts";
 import { issueKeys } from "../support/issue_keys.ts";
 import { codeBlock } from "../support/pages.ts";
 import { serviceUnderTest } from "../support/service_under_test.ts";
-
-/** The Chromium, Chrome or Edge of this machine, or the one that `CHROMIUM` names. */
-function findBrowser(): string {
-  const candidates = [
-    Deno.env.get("CHROMIUM"),
-    "/usr/bin/chromium",
-    "/usr/bin/chromium-browser",
-    "/usr/bin/google-chrome",
-    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-    "C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe",
-    "C:\\Program Files (x86)\\Microsoft\\Edge\\Application\\msedge.exe",
-  ];
-  for (const path of candidates) {
-    try {
-      if (path && Deno.statSync(path).isFile) return path;
-    } catch (error) {
-      if (!(error instanceof Deno.errors.NotFound)) throw error;
-    }
-  }
-  throw new Error(
-    `There is no Chromium here: looked for ${
-      candidates.join(", ")
-    }. On Debian: ` +
-      "apt-get install chromium. Elsewhere, name its executable in the variable CHROMIUM.",
-  );
-}
 
 Deno.test({
   name: "browser: a page of another origin calls the function",
@@ -47,17 +21,7 @@ Deno.test({
         }),
     );
     await using project = await issueKeys(["Zoë#4821"]);
-    const browser = await chromium.launch({
-      executablePath: findBrowser(),
-      args: [
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-        "--no-first-run",
-      ],
-    });
+    const browser = await launchBrowser();
     try {
       const tab = await browser.newPage();
       // Another origin: its host is another name.

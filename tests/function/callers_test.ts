@@ -204,6 +204,16 @@ async function read(connection: Deno.TcpConn): Promise<string> {
   return new TextDecoder().decode(buffer.subarray(0, length ?? 0));
 }
 
+Deno.test("caller: a method in small letters is another method → 405", async () => {
+  await using stack = await start();
+  await raw(stack.edgeFunction, async (connection) => {
+    await write(connection, "post / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    const text = await read(connection);
+    assertStringIncludes(text, `HTTP/1.1 ${METHOD_NOT_ALLOWED.status} `);
+    assertStringIncludes(text, JSON.stringify(METHOD_NOT_ALLOWED.body));
+  });
+});
+
 /** A body of white space and then JSON, in so many pieces of one byte but for the last. */
 function crumbs(pieces: number): string {
   const json = JSON.stringify({ username: "a", project_id: PROJECT });

@@ -7,11 +7,7 @@ import {
   assertMatch,
   assertStringIncludes,
 } from "@std/assert";
-import {
-  FUNCTION_FOLDER_PATH,
-  FUNCTION_PATH,
-  PROJECT,
-} from "../../tools/project.ts";
+import { FUNCTION_FOLDER_PATH, FUNCTION_PATH } from "../../tools/project.ts";
 import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
 import { explain, screen } from "../../tools/stack/screen.ts";
 import { copyProject } from "../support/project_copy.ts";
@@ -23,23 +19,16 @@ import { runLine } from "../support/shell.ts";
 import {
   freePort,
   isFree,
+  READY,
   runProcess,
   runStart,
+  startReady,
   until,
 } from "../support/start_process.ts";
 import { write } from "../support/data_api_stub.ts";
 
-const READY = "last until Ctrl-C";
 const SEEDED = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
 const STACK_TRACE = /^ +at /m;
-
-async function startReady(cwd = PROJECT) {
-  const port = freePort();
-  const start = runStart(["--port", `${port}`], cwd);
-  await start.printed(READY);
-  const url = `http://127.0.0.1:${port}${FUNCTION_PATH}`;
-  return { port, url, start };
-}
 
 /** Sends bytes, and reads the first line of the answer. */
 async function exchange(port: number, text: string): Promise<string> {
@@ -60,7 +49,11 @@ Deno.test("start: it prints one screen, and every curl line on it works", async 
     lines[0],
     "Starting PostgreSQL, the Data API and the edge function ...",
   );
-  assertEquals(lines.slice(2, 3), [`API_URL=${base}`]);
+  assertEquals(lines.slice(2, 5), [
+    `Ask and add keys in a browser: ${base}/`,
+    "",
+    `API_URL=${base}`,
+  ]);
   assert(lines.length <= 20, running.output());
   assertStringIncludes(running.output(), "PUBLISHABLE_KEY=sb_publishable_");
   assertStringIncludes(running.output(), "SECRET_KEY=sb_secret_");
@@ -163,19 +156,29 @@ Deno.test("start: a taken port is named, with ways round it", async () => {
   assert(!STACK_TRACE.test(start.output()), start.output());
 });
 
-Deno.test("start: the gateway passes on any method, and a body that is cut short prints nothing", async () => {
+Deno.test("start: the gateway passes on what HTTP has, and a body that is cut short prints nothing", async () => {
   const { port, url, start } = await startReady();
   await using running = start;
   const printed = running.output();
-  for (const method of ["TRACE", "post", "PROPFIND"]) {
-    assertEquals(
-      await exchange(
-        port,
-        `${method} ${FUNCTION_PATH} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
-      ),
-      `HTTP/1.1 ${METHOD_NOT_ALLOWED.status} Method Not Allowed`,
-      method,
-    );
+  const get = (target: string) =>
+    `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
+  for (
+    const [request, status] of [
+      [get(FUNCTION_PATH).replace("GET", "TRACE"), METHOD_NOT_ALLOWED.status],
+      [
+        get(FUNCTION_PATH).replace("GET", "PROPFIND"),
+        METHOD_NOT_ALLOWED.status,
+      ],
+      // No HTTP method, and so no hosted project's.
+      [get(FUNCTION_PATH).replace("GET", "post"), 400],
+      [get("/rest/v1/../../x"), 404],
+      [get("/rest/v1/%2e%2e/%2E%2e/x"), 404],
+      [get(`${FUNCTION_PATH}/../../../x`), 404],
+      [get("http://[/"), 404],
+    ] as const
+  ) {
+    const line = await exchange(port, request);
+    assert(line.startsWith(`HTTP/1.1 ${status} `), `${request}${line}`);
   }
   const post = `POST ${FUNCTION_PATH} HTTP/1.1\r\nHost: x\r\n`;
   for (

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { PROJECT } from "../../tools/project.ts";
+import { FUNCTION_PATH, PROJECT } from "../../tools/project.ts";
 
 /** A running `deno task start`. Disposing of it kills it. */
 export interface StartProcess extends AsyncDisposable {
@@ -26,6 +26,25 @@ export function runStart(args: string[], cwd = PROJECT): StartProcess {
     ["task", "--quiet", "start", ...args],
     cwd,
   );
+}
+
+/** The end of the screen that it prints once it serves. */
+export const READY = "last until Ctrl-C";
+
+/**
+ * Starts `deno task start` on a free port, and waits until it serves.
+ *
+ * @param cwd The project or a copy of it.
+ * @returns The process, its port, and the address of the function.
+ */
+export async function startReady(
+  cwd = PROJECT,
+): Promise<{ port: number; url: string; start: StartProcess }> {
+  const port = freePort();
+  const start = runStart(["--port", `${port}`], cwd);
+  await start.printed(READY);
+  const url = `http://127.0.0.1:${port}${FUNCTION_PATH}`;
+  return { port, url, start };
 }
 
 /** Starts a command that ends up as `deno task start`. */

@@ -1,8 +1,8 @@
 import { createProxyServer } from "httpxy";
-import { Buffer } from "node:buffer";
-import { createServer, METHODS, ServerResponse } from "node:http";
-import { type AddressInfo, connect, type Socket } from "node:net";
+import { createServer, ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
 import { FUNCTION_PATH } from "../project.ts";
+import { isApiPage, serveApiPage } from "./api_page.ts";
 
 /** A running gateway. Disposing of it ends it, whoever is connected. */
 export interface Gateway extends AsyncDisposable {
@@ -19,8 +19,9 @@ export interface Targets {
 
 /**
  * Puts the Data API and the edge function behind one loopback address, as the gateway of
- * `supabase start` and of a hosted project does. Method, path, headers and body are passed on as
- * they come. If the target is not running, the gateway responds with 502.
+ * `supabase start` and of a hosted project does. Method, headers and body are passed on as they
+ * come. If the target is not running, the gateway responds with 502. At `/` it has a page to try the
+ * two on.
  *
  * @param port TCP port of the address; 0 for any free one.
  * @param targets Asked for each request.
@@ -41,8 +42,16 @@ export async function startGateway(
   });
 
   const server = createServer((request, response) => {
-    const isFunction = isFunctionPath(request.url);
-    if (!isFunction && !request.url?.startsWith("/rest/v1/")) {
+    // Resolves `..`, so that no path leads out of where it begins.
+    const address = URL.parse(request.url ?? "", "http://127.0.0.1");
+    const { pathname, search } = address ?? { pathname: "", search: "" };
+    const reads = request.method === "GET" || request.method === "HEAD";
+    if (reads && isApiPage(pathname)) {
+      return void serveApiPage(pathname, response);
+    }
+    const isFunction = pathname === FUNCTION_PATH ||
+      pathname.startsWith(`${FUNCTION_PATH}/`);
+    if (!isFunction && !pathname.startsWith("/rest/v1/")) {
       const paths = `${FUNCTION_PATH} and /rest/v1/`;
       return answer(response, 404, `Nothing here but ${paths}`);
     }
@@ -51,8 +60,13 @@ export async function startGateway(
       const who = isFunction ? "edge function" : "Data API";
       return answer(response, 502, `The ${who} is not running at the moment`);
     }
+    request.url = pathname + search;
     if (isFunction) {
-      request.url = request.url?.replace("/functions/v1", "") ?? "";
+      request.url = request.url.replace("/functions/v1", "");
+    } else if (request.headers["sec-fetch-site"] === "same-origin") {
+      // From the page at `/`. The Data API rejects a secret key from any other page, as a hosted
+      // project's does: it tells a browser by this header.
+      delete request.headers["user-agent"];
     }
     proxy.web(request, response, { target });
   });
@@ -62,28 +76,6 @@ export async function startGateway(
   server.on("connection", (connection: Socket) => {
     connections.add(connection);
     connection.once("close", () => connections.delete(connection));
-  });
-
-  // Node's parser rejects methods that it does not know. What it has read of such a request goes
-  // to the function, which has an answer to any method.
-  server.on("clientError", (error: Error & { rawPacket?: Buffer }, socket) => {
-    const url = targets.edgeFunction();
-    const [method, path] = `${error.rawPacket ?? ""}`.split(" ", 2);
-    if (!url || !method || METHODS.includes(method) || !isFunctionPath(path)) {
-      return socket.end(
-        "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n",
-      );
-    }
-    const upstream = connect(Number(url.port), url.hostname);
-    const destroyBoth = () => {
-      socket.destroy();
-      upstream.destroy();
-    };
-    for (const end of [socket, upstream]) {
-      end.on("error", destroyBoth).on("close", destroyBoth);
-    }
-    upstream.write(error.rawPacket ?? "");
-    socket.pipe(upstream).pipe(socket);
   });
 
   await new Promise<void>((resolve, reject) => {
@@ -99,12 +91,6 @@ export async function startGateway(
         for (const connection of connections) connection.destroy();
       }),
   };
-}
-
-function isFunctionPath(path = ""): boolean {
-  const [pathname = ""] = path.split("?");
-  return pathname === FUNCTION_PATH ||
-    pathname.startsWith(`${FUNCTION_PATH}/`);
 }
 
 function answer(

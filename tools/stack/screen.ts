@@ -30,6 +30,8 @@ export function screen(
     body: { project_id: PROJECT_ID, curr_user: "Amelia#1937" },
   };
   return `
+Ask and add keys in a browser: ${API_URL}/
+
 API_URL=${API_URL}
 PUBLISHABLE_KEY=${PUBLISHABLE_KEY}
 SECRET_KEY=${SECRET_KEY}
