@@ -7,7 +7,7 @@ export const VERSIONS = {
   /** Runs everything here. `.ci/run` reads it from this line. */
   deno: "2.9.6",
   /** Lowest Deno that the tasks and their tests were run with. */
-  lowestDeno: "2.9.0",
+  lowestDeno: "2.9.5",
   /** Deno at the level of the hosted edge runtime. */
   edgeDeno: "2.1.4",
   /** The Supabase CLI. */

@@ -1,5 +1,10 @@
 import { assert } from "@std/assert";
-import { serviceUnderTest } from "./service_under_test.ts";
+import { isReadOnly, serviceUnderTest } from "./service_under_test.ts";
+
+/** Registers a test that issues keys. Without the secret key, it is left out. */
+export function testWithKeys(name: string, fn: () => Promise<void>): void {
+  Deno.test({ name, ignore: isReadOnly, fn });
+}
 
 /** A project of its own for one test. Disposing of it removes the keys that were issued here. */
 export interface Project extends AsyncDisposable {

@@ -5,8 +5,9 @@ import { makeTempFolder } from "../../tools/temp_folder.ts";
 export interface TestRun {
   /** The exit code of `deno test`. It is 0 for a run of no test, too. */
   code: number;
-  /** How many tests ran, steps included. 0 when the run failed. */
+  /** How many tests ran, steps included, and how many were left out. 0 when the run failed. */
   tests: number;
+  leftOut: number;
 }
 
 /**
@@ -25,7 +26,7 @@ export async function runTests(
     [`--junit-path=${fileURLToPath(report)}`, ...args],
     env,
   ).spawn().status;
-  return { code, tests: code === 0 ? await countTests(report) : 0 };
+  return { code, ...code === 0 ? await countTests(report) : NONE };
 }
 
 /** Makes the command that runs tests, with the parameters of `runTests`. */
@@ -40,9 +41,12 @@ export function testCommand(
   });
 }
 
-/** Counts the tests of a JUnit report, without those that were left out. */
-async function countTests(report: URL): Promise<number> {
+const NONE = { tests: 0, leftOut: 0 };
+
+/** Counts the tests of a JUnit report. */
+async function countTests(report: URL): Promise<typeof NONE> {
   const xml = await Deno.readTextFile(report);
   const count = (tag: string) => xml.split(tag).length - 1;
-  return count("<testcase ") - count("<skipped/>");
+  const leftOut = count("<skipped/>");
+  return { tests: count("<testcase ") - leftOut, leftOut };
 }

@@ -4,15 +4,22 @@ import type { Service } from "../../tools/stack/local_service.ts";
  * The service under test: the local stack, `supabase start` or a deployed project. The task that
  * runs the tests says which, by environment variables.
  *
- * @throws {Error} When the tests were not run by a task.
+ * @returns Where it is, and its keys. Reading one that is not there throws.
  */
 export function serviceUnderTest(): Service {
   return {
     API_URL: variable("API_URL"),
-    PUBLISHABLE_KEY: variable("PUBLISHABLE_KEY"),
-    SECRET_KEY: variable("SECRET_KEY"),
+    get PUBLISHABLE_KEY() {
+      return variable("PUBLISHABLE_KEY");
+    },
+    get SECRET_KEY() {
+      return variable("SECRET_KEY");
+    },
   };
 }
+
+/** Whether there is no secret key, so that no test may write. */
+export const isReadOnly = !Deno.env.get("SECRET_KEY");
 
 function variable(name: string): string {
   const value = Deno.env.get(name);

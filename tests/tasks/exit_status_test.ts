@@ -1,10 +1,11 @@
 /** Exit codes of the test tasks. */
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { fileURLToPath } from "node:url";
-import { FUNCTION_PATH } from "../../tools/project.ts";
-import { startStack } from "../../tools/stack/stack.ts";
+import { FUNCTION_FOLDER_PATH, FUNCTION_PATH } from "../../tools/project.ts";
+import { copyProject } from "../support/project_copy.ts";
+import { type Stack, startStack } from "../../tools/stack/stack.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
-import { runTask } from "../support/run_task.ts";
+import { changeFunction, runTask } from "../support/run_task.ts";
 
 const TESTS = {
   "passes_test.ts": `Deno.test("temporary", () => {});`,
@@ -61,14 +62,15 @@ Deno.test("task: test exits with 1 when the function answers 404 for 499", async
   assertStringIncludes(output, "FAILED");
 });
 
-Deno.test("task: test:remote passes on a platform that answers some methods itself, and says what it left out", async () => {
-  await using stack = await startStack();
-  // A hosted project's gateway, as far as methods go.
-  await using gateway = Deno.serve(
+/** A hosted project's gateway in front of a stack, as far as methods go. It remembers requests. */
+function startHostedGateway(stack: Stack) {
+  const requests: string[] = [];
+  const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },
     (request) => {
       const { method, headers, body } = request;
       const { pathname, search } = new URL(request.url);
+      requests.push(`${method} ${pathname}`);
       const passedOn = ["POST", "GET", "PUT", "PATCH", "DELETE", "OPTIONS"];
       if (pathname === FUNCTION_PATH && !passedOn.includes(method)) {
         return new Response("Method Not Allowed", { status: 405 });
@@ -80,10 +82,17 @@ Deno.test("task: test:remote passes on a platform that answers some methods itse
       });
     },
   );
-  const env = {
-    ...stack.service,
-    API_URL: `http://127.0.0.1:${gateway.addr.port}`,
+  return {
+    url: `http://127.0.0.1:${server.addr.port}`,
+    requests,
+    [Symbol.asyncDispose]: () => server.shutdown(),
   };
+}
+
+Deno.test("task: test:remote passes on a platform that answers some methods itself, and says what it left out", async () => {
+  await using stack = await startStack();
+  await using gateway = startHostedGateway(stack);
+  const env = { ...stack.service, API_URL: gateway.url };
   const task = ["test:remote", "--yes"];
 
   const sound = await runTask([...task, "--filter=request:"], { env });
@@ -98,4 +107,46 @@ Deno.test("task: test:remote passes on a platform that answers some methods itse
   const unasked = await runTask(["test:remote"], { env });
   assertEquals(unasked.code, 1, unasked.output);
   assertStringIncludes(unasked.output, "deno task test:remote --yes");
+});
+
+Deno.test("task: test:remote without the secret key reaches the function alone, and says what it left out", async () => {
+  await using stack = await startStack();
+  await using gateway = startHostedGateway(stack);
+  const seeded = {
+    ACTIVE_USERNAME: "CaptainKirin#0417",
+    ACTIVE_PROJECT_ID: "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4",
+  };
+  const named = "request: the user that ACTIVE_USERNAME names → 200";
+  const env = { API_URL: gateway.url, SECRET_KEY: "" };
+  for (const names of [{}, seeded]) {
+    const sound = await runTask(["test:remote"], { env: { ...env, ...names } });
+    assertEquals(sound.code, 0, sound.output);
+    const [, leftOut] = sound.output
+      .match(/(\d+) tests were left out: they issue keys/) ?? [];
+    assert(Number(leftOut) > 100, sound.output);
+    assertEquals(sound.output.includes(named), names === seeded);
+  }
+  const paths = gateway.requests.map((request) => request.split(" ")[1]);
+  assert(paths.length > 150, `${paths.length} requests`);
+  assertEquals(paths.filter((path) => path !== FUNCTION_PATH), []);
+
+  const gone = { ...env, ...seeded, ACTIVE_USERNAME: "nobody" };
+  const unknown = await runTask(["test:remote", "--filter=ACTIVE_USERNAME"], {
+    env: gone,
+  });
+  assertEquals(unknown.code, 1, unknown.output);
+});
+
+Deno.test("task: test:remote without the secret key fails on a broken function", async () => {
+  await using broken = await copyProject();
+  await changeFunction(broken.url, { "responses.ts": [/499/, "404"] });
+  await using stack = await startStack({
+    folder: new URL(FUNCTION_FOLDER_PATH, broken.url),
+  });
+  const { API_URL } = stack.service;
+  const { code, output } = await runTask(["test:remote"], {
+    env: { API_URL, SECRET_KEY: "" },
+  });
+  assertEquals(code, 1, output);
+  assertStringIncludes(output, "request: another user → 499 ... FAILED");
 });

@@ -1,11 +1,14 @@
 /**
  * `deno task test:supabase`, with the Supabase CLI's own `status`. A stand-in for `docker` says
- * whether the containers run, and the local stack serves where `supabase start` would.
+ * whether the containers run, and the local stack serves where `supabase start` would. For the stack
+ * without Docker, which cannot be downloaded everywhere, a stand-in for `npx` prints what its
+ * `status` was seen to print.
  */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { delimiter } from "node:path";
 import { fileURLToPath } from "node:url";
 import { FUNCTION_FOLDER_PATH } from "../../tools/project.ts";
+import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
 import { copyProject } from "../support/project_copy.ts";
 import { startStack } from "../../tools/stack/stack.ts";
 import { makeTempFolder, type TempFolder } from "../../tools/temp_folder.ts";
@@ -24,14 +27,17 @@ const STOPPED = `
   console.error("Error: No such container: supabase_db_check-username-active");
   process.exit(1);`;
 
-/** Puts a `docker` first on the PATH. */
-async function standIn(script: string): Promise<TempFolder & { PATH: string }> {
+/** Puts a program first on the PATH: a script for Node. */
+async function standIn(
+  program: string,
+  script: string,
+): Promise<TempFolder & { PATH: string }> {
   const folder = await makeTempFolder();
   const write = (name: string, text: string) =>
     Deno.writeTextFile(new URL(name, folder.url), text, { mode: 0o755 });
-  await write("docker", `#!/usr/bin/env node\n${script}`);
+  await write(program, `#!/usr/bin/env node\n${script}`);
   // Windows knows a program by its ending.
-  await write("docker.cmd", `@node "%~dp0docker" %*\r\n`);
+  await write(`${program}.cmd`, `@node "%~dp0${program}" %*\r\n`);
   return {
     ...folder,
     PATH: fileURLToPath(folder.url) + delimiter + Deno.env.get("PATH"),
@@ -57,8 +63,8 @@ async function copyWithPort(port: number): Promise<TempFolder> {
 
 const portOf = (url: string) => Number(new URL(url).port);
 
-Deno.test("test:supabase: it passes on a sound stack, at the address that `supabase status` prints", async () => {
-  await using docker = await standIn(RUNNING);
+Deno.test("test:supabase: it passes on a sound stack of Docker, at the address that `supabase status` prints", async () => {
+  await using docker = await standIn("docker", RUNNING);
   await using stack = await startStack();
   await using copy = await copyWithPort(portOf(stack.service.API_URL));
   const { code, output } = await runTask(["test:supabase"], {
@@ -70,7 +76,7 @@ Deno.test("test:supabase: it passes on a sound stack, at the address that `supab
 });
 
 Deno.test("test:supabase: it fails on a function that answers 404 for 499", async () => {
-  await using docker = await standIn(RUNNING);
+  await using docker = await standIn("docker", RUNNING);
   await using broken = await copyProject();
   await changeFunction(broken.url, { "responses.ts": [/499/, "404"] });
   await using stack = await startStack({
@@ -86,10 +92,45 @@ Deno.test("test:supabase: it fails on a function that answers 404 for 499", asyn
 });
 
 Deno.test("test:supabase: it says that `supabase start` is missing", async () => {
-  await using docker = await standIn(STOPPED);
+  await using docker = await standIn("docker", STOPPED);
   const { code, output } = await runTask(["test:supabase"], {
     env: { PATH: docker.PATH },
   });
   assertEquals(code, 1, output);
   assertStringIncludes(output, "Start Docker, then run `supabase start`.");
+});
+
+/** `npx supabase@… status` while the stack without Docker runs at an address, or does not run. */
+const withoutDocker = (url?: string) => `
+  const flags = process.argv.slice(process.argv.indexOf("status") + 1).join(" ");
+  if (flags !== "--env") {
+    console.error("The legacy -o/--output flag is not supported here; use --output-format json.");
+    process.exit(1);
+  }
+  if (!${Boolean(url)}) {
+    console.error("No managed stack exists for the selected project.");
+    process.exit(1);
+  }
+  console.log("API_URL='${url}'");
+  console.log("PUBLISHABLE_KEY='${LOCAL_SERVICE.PUBLISHABLE_KEY}'");
+  console.log("SECRET_KEY='${LOCAL_SERVICE.SECRET_KEY}'");`;
+
+Deno.test("test:supabase: it passes on a stack without Docker, whose `status` has another flag", async () => {
+  await using stack = await startStack();
+  const { API_URL } = stack.service;
+  await using npx = await standIn("npx", withoutDocker(API_URL));
+  const { code, output } = await runTask(["test:supabase"], {
+    env: { PATH: npx.PATH },
+  });
+  assertEquals(code, 0, output);
+  assertStringIncludes(output, `Testing ${API_URL} ...`);
+});
+
+Deno.test("test:supabase: it says that a stack without Docker is missing", async () => {
+  await using npx = await standIn("npx", withoutDocker());
+  const { code, output } = await runTask(["test:supabase"], {
+    env: { PATH: npx.PATH },
+  });
+  assertEquals(code, 1, output);
+  assertStringIncludes(output, "No managed stack exists");
 });

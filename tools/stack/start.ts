@@ -92,11 +92,10 @@ function endingAsked(): Promise<void> {
 /** Stops at a Deno that is too old, before it fails at something that it does not know. */
 function requireDeno(): void {
   const parts = (version: string) => version.split(".").map(Number);
-  const [major = 0, minor = 0] = parts(Deno.version.deno);
-  const [lowestMajor = 0, lowestMinor = 0] = parts(VERSIONS.lowestDeno);
-  if (major > lowestMajor || (major === lowestMajor && minor >= lowestMinor)) {
-    return;
-  }
+  const actual = parts(Deno.version.deno);
+  const lowest = parts(VERSIONS.lowestDeno);
+  const differs = lowest.findIndex((part, index) => part !== actual[index]);
+  if ((actual[differs] ?? 0) >= (lowest[differs] ?? 0)) return;
   fail(
     `This is Deno ${Deno.version.deno}, and the lowest that runs this is ${VERSIONS.lowestDeno}. ` +
       `Upgrade it (deno upgrade), or use: npx -y deno@${VERSIONS.deno} task start`,
