@@ -1,9 +1,11 @@
 /** The documentation matches the project. */
 import { assert, assertEquals } from "@std/assert";
 import { PROJECT } from "../../tools/project.ts";
+import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
+import { screen } from "../../tools/stack/screen.ts";
 import { VERSIONS } from "../../tools/versions.ts";
 import * as ANSWERS from "../support/answers.ts";
-import { PAGES, readPage } from "../support/pages.ts";
+import { codeBlock, PAGES, readPage } from "../support/pages.ts";
 
 for (const page of PAGES) {
   Deno.test(`page: every link of ${page} leads somewhere`, async () => {
@@ -29,6 +31,20 @@ for (const page of PAGES) {
 Deno.test("page: README.md is short", async () => {
   const lines = (await readPage("README.md")).trimEnd().split("\n").length;
   assert(lines <= 170, `${lines} lines`);
+});
+
+Deno.test("page: the requests of README.md are those that start prints", async () => {
+  const printed = screen(LOCAL_SERVICE, "windows").split("\n");
+  for (
+    const [language, command] of [
+      ["sh", "curl"],
+      ["powershell", "Invoke-RestMethod"],
+    ] as const
+  ) {
+    const [line] = printed.filter((line) => line.startsWith(`${command} `));
+    const block = await codeBlock("README.md", language, command);
+    assertEquals(block.trim(), line);
+  }
 });
 
 Deno.test("page: CONTRIBUTING.md names every task", async () => {

@@ -242,7 +242,9 @@ for (
   });
 }
 
-Deno.test("caller: fourteen that send crumbs without end keep nobody else waiting", async () => {
+const CRUMBS =
+  "caller: fourteen that send crumbs without end keep nobody else waiting";
+Deno.test(CRUMBS, { ignore: isLeftOut(CRUMBS, "fair sockets") }, async () => {
   await using stack = await start();
   const { url, pid } = stack.edgeFunction;
   const senders = run(Deno.execPath(), [
@@ -286,7 +288,7 @@ Deno.test("caller: hundreds of half-sent bodies are each a 400 after ten seconds
     const tookMs = performance.now() - startedAt;
     assert(text.startsWith(`HTTP/1.1 ${INVALID_JSON.status} `), text);
     assertStringIncludes(text, JSON.stringify(INVALID_JSON.body));
-    assert(tookMs > 9_000 && tookMs < 15_000, `${Math.round(tookMs)} ms`);
+    assert(tookMs > 9_000 && tookMs < 19_000, `${Math.round(tookMs)} ms`);
   };
   const spaces = " ".repeat(8_000);
   const waiting = Promise.all(
@@ -295,6 +297,8 @@ Deno.test("caller: hundreds of half-sent bodies are each a 400 after ten seconds
       half("Transfer-Encoding: chunked", `3e80\r\n${spaces}`),
     ]).flat(),
   );
+  // What fails meanwhile is reported by the `await` below.
+  waiting.catch(() => {});
   await sleep(1_000);
   await assertAnswer(check(PROJECT, "a", edgeFunction.url), ACTIVE);
   await waiting;

@@ -139,19 +139,19 @@ const PASSING: Fault[] = [
     name: "PostgreSQL restarts: 503 PGRST002 for 3 s",
     behave: downFor(3_000, error(503, "PGRST002"), keys()),
     answer: ACTIVE,
-    requests: 6,
+    atMost: 6,
   },
   {
     name: "PostgreSQL away for 3 s: 503 PGRST002 for 4 s",
     behave: downFor(4_000, error(503, "PGRST002"), keys()),
     answer: ACTIVE,
-    requests: 6,
+    atMost: 6,
   },
   {
     name: "503 for 4.2 s",
     behave: downFor(4_200, error(503, "PGRST002"), keys()),
     answer: ACTIVE,
-    requests: 6,
+    atMost: 6,
   },
   {
     name: "down for 3 s: connections dropped",
@@ -210,28 +210,28 @@ const LASTING: Fault[] = [
     behave: html(status),
     answer: DATABASE_ERROR,
     log: [`http_${status}`, status],
-    requests: 6,
+    atMost: 6,
   })),
   {
     name: "503 PGRST002 always, as after 12 s without PostgreSQL",
     behave: error(503, "PGRST002"),
     answer: DATABASE_ERROR,
     log: ["PGRST002", 503],
-    requests: 6,
+    atMost: 6,
   },
   {
     name: "503 always, and asks to come back in an hour",
     behave: answer(503, "", { "Retry-After": "3600" }),
     answer: DATABASE_ERROR,
     log: ["http_503", 503],
-    requests: 6,
+    atMost: 6,
   },
   {
     name: "400 without a code always",
     behave: crashed,
     answer: DATABASE_ERROR,
     log: ["http_400", 400],
-    requests: 6,
+    atMost: 6,
   },
   {
     name: "503 at first, and no answer to the next attempt",
@@ -454,7 +454,7 @@ Deno.test("fault: attempts are spread over the budget, and no two lookups make t
   };
   const [one, other] = await Promise.all([attempts(), attempts()]);
   for (const at of [one, other]) {
-    assertEquals(at.length, 6);
+    assert(at.length <= 6, `${at}`);
     const last = at.at(-1) ?? NaN;
     assert(last >= 4_200 && last < BUDGET_MS, `${at}`);
   }

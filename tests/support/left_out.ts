@@ -4,6 +4,8 @@ const NEEDS = {
   "signals": ["linux", "darwin"],
   /** Looking at other processes in `/proc`. */
   "/proc": ["linux"],
+  /** Turns for every connection. Wine has none; on Windows itself, that was not tried. */
+  "fair sockets": ["linux", "darwin"],
   /** Asking for the memory of a process. */
   "/proc or ps": ["linux", "darwin"],
 };

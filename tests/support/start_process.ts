@@ -6,13 +6,13 @@ export interface StartProcess extends AsyncDisposable {
   child: Deno.ChildProcess;
   /** Everything that it has printed so far. */
   output(): string;
-  /** Waits until it has printed a text, for up to ten seconds. */
+  /** Waits until it has printed a text, for up to half a minute. */
   printed(text: string): Promise<void>;
-  /** Waits until it has ended, for up to ten seconds, and gives its exit code. */
+  /** Waits until it has ended, for up to half a minute, and gives its exit code. */
   ended(): Promise<number>;
 }
 
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 30_000;
 
 /**
  * Starts `deno task start`, as a person at a terminal does.
@@ -88,7 +88,7 @@ export function runProcess(
 }
 
 /**
- * Waits until something is so, for up to ten seconds.
+ * Waits until something is so, for up to half a minute.
  *
  * @param isSo Asked every 50 ms.
  * @param why What the error says otherwise.

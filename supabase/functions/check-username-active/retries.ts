@@ -49,7 +49,7 @@ export async function retry<T extends PostgrestSingleResponse<unknown>>(
     const dueInMs = at + JITTER_MS * Math.random() - passedMs;
     // After a slow failure, go on with the next attempt that is due, or at once with the last.
     if (dueInMs < 0 && at < LAST_AT_MS) continue;
-    await new Promise((resolve) => setTimeout(resolve, dueInMs));
+    await new Promise((done) => setTimeout(done, Math.max(0, dueInMs)));
     const next = await attempt();
     // When time runs out during the last attempt, the failure before it says more.
     if (at === LAST_AT_MS && signal.aborted) break;
