@@ -44,7 +44,7 @@ async function run(): Promise<number> {
 async function testLocally(paths: string[]): Promise<number> {
   console.error("Starting the local stack ...");
   await using stack = await startStack();
-  return await test(paths, args, stack.service);
+  return await test(paths, ["--parallel", ...args], stack.service);
 }
 
 async function test(

@@ -3,15 +3,26 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { openDatabase } from "../../tools/stack/database.ts";
 import { PRIVILEGES, PRIVILEGES_QUERY } from "../support/privileges.ts";
 
-for (const defaults of ["open", "closed"] as const) {
+const DATABASES = {
+  open: await openDatabase("open"),
+  closed: await openDatabase("closed"),
+};
+Deno.test.afterEach(async () => {
+  for (const database of Object.values(DATABASES)) {
+    await database.exec("reset role");
+  }
+});
+Deno.test.afterAll(async () => {
+  for (const database of Object.values(DATABASES)) await database.close();
+});
+
+for (const [defaults, database] of Object.entries(DATABASES)) {
   Deno.test(`privileges: ${defaults} default privileges make no difference`, async () => {
-    await using database = await openDatabase(defaults);
     const { rows } = await database.query(PRIVILEGES_QUERY);
     assertEquals(rows, PRIVILEGES);
   });
 
   Deno.test(`privileges: what each role may do, after ${defaults} default privileges`, async () => {
-    await using database = await openDatabase(defaults);
     const statements = [
       "insert into public.activation_keys (project_id) values (gen_random_uuid())",
       "select count(*) from public.activation_keys",
@@ -40,7 +51,7 @@ for (const defaults of ["open", "closed"] as const) {
 }
 
 Deno.test("privileges: row level security hides the rows even from a role with a grant", async () => {
-  await using database = await openDatabase("closed");
+  const { closed: database } = DATABASES;
   await database.exec(`
     insert into public.activation_keys (project_id) values (gen_random_uuid());
     grant select on public.activation_keys to anon;

@@ -1,11 +1,17 @@
 /** What the table takes, and how the lookup reads it. */
-import type { PGlite } from "@electric-sql/pglite";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { openDatabase, seed } from "../../tools/stack/database.ts";
 
 const PROJECT = "2c9e4b7a-61d3-4f58-8a0e-9b35c7d1f620";
 
-function insert(database: PGlite, curr_user: string | null) {
+const database = await openDatabase();
+Deno.test.afterEach(async () => {
+  await database.exec("reset role; truncate public.activation_keys");
+  Deno.exitCode = 0; // PGlite sets it while it runs.
+});
+Deno.test.afterAll(() => database.close());
+
+function insert(curr_user: string | null) {
   return database.query(
     "insert into public.activation_keys (project_id, curr_user) values ($1, $2)",
     [PROJECT, curr_user],
@@ -13,13 +19,12 @@ function insert(database: PGlite, curr_user: string | null) {
 }
 
 Deno.test("table: a user name has 1 to 256 characters, counted as code points", async () => {
-  await using database = await openDatabase();
-  await insert(database, null);
-  await insert(database, "a");
-  await insert(database, "🛩".repeat(256));
+  await insert(null);
+  await insert("a");
+  await insert("🛩".repeat(256));
   for (const name of ["", "a".repeat(257), "🛩".repeat(257)]) {
     await assertRejects(
-      () => insert(database, name),
+      () => insert(name),
       Error,
       "activation_keys_curr_user_length",
     );
@@ -27,7 +32,6 @@ Deno.test("table: a user name has 1 to 256 characters, counted as code points", 
 });
 
 Deno.test("table: a key belongs to a project", async () => {
-  await using database = await openDatabase();
   await assertRejects(
     () => database.exec("insert into public.activation_keys default values"),
     Error,
@@ -36,7 +40,6 @@ Deno.test("table: a key belongs to a project", async () => {
 });
 
 Deno.test("table: it has a comment, and so has each of its columns", async () => {
-  await using database = await openDatabase();
   const { rows } = await database.query<{ name: string }>(`
     select attname as name from pg_attribute
     where attrelid = 'public.activation_keys'::regclass and attnum >= 0
@@ -48,7 +51,6 @@ Deno.test("table: it has a comment, and so has each of its columns", async () =>
 });
 
 Deno.test("table: user names compare by their bytes", async () => {
-  await using database = await openDatabase();
   const { rows } = await database.query(`
     select collname from pg_attribute join pg_collation on pg_collation.oid = attcollation
     where attrelid = 'public.activation_keys'::regclass and attname = 'curr_user'
@@ -57,7 +59,6 @@ Deno.test("table: user names compare by their bytes", async () => {
 });
 
 Deno.test("table: the seed goes in", async () => {
-  await using database = await openDatabase();
   await seed(database);
   const { rows } = await database.query<{ unused: number; used: number }>(`
     select count(*) filter (where curr_user is null)::int as unused, count(curr_user)::int as used
@@ -67,7 +68,6 @@ Deno.test("table: the seed goes in", async () => {
 });
 
 Deno.test("table: at 100,000 keys the lookup reads only the index", async () => {
-  await using database = await openDatabase();
   await database.exec(`
     insert into public.activation_keys (project_id, curr_user)
     select md5((number % 20)::text)::uuid, case when number % 3 > 0 then 'Pilot ' || number end
@@ -92,7 +92,6 @@ Deno.test("table: at 100,000 keys the lookup reads only the index", async () => 
 });
 
 Deno.test("table: keys that nobody has used are not in the index", async () => {
-  await using database = await openDatabase();
   const size = async () => {
     const { rows } = await database.query<{ bytes: number }>(
       "select pg_relation_size('public.activation_keys_lookup_idx')::int as bytes",
