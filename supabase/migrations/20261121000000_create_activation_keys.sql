@@ -27,7 +27,7 @@ create index activation_keys_lookup_idx
 -- No policy: the secret key's role bypasses row level security, and every other role sees no row.
 alter table public.activation_keys enable row level security;
 
--- Default privileges differ between projects made before and after 2026-10-30.
--- Taking everything away first makes the outcome the same on both.
+-- What a new table grants by default depends on the project's setting. Taking everything away first
+-- makes the outcome the same either way.
 revoke all on table public.activation_keys from public, anon, authenticated, service_role;
 grant select, insert, update, delete on table public.activation_keys to service_role;

@@ -54,17 +54,38 @@ const NUMBERS: [
     [
       [README, /takes over (\d+) s/g],
       [CALLERS, /and (\d+) seconds when the database hangs/g],
-      [OPERATORS, /No answer within (\d+) s/g],
+      [OPERATORS, /No response within (\d+) s/g],
+      [OPERATORS, /longer than (\d+) seconds fail/g],
+      [OPERATORS, /below the lookup's (\d+) s/g],
       [OPENAPI, /took more than (\d+) seconds/g],
     ],
   ],
-  ["the last attempt, in seconds", async () => {
-    const [at] = await numbers(
-      `${FUNCTION_FOLDER_PATH}retries.ts`,
-      /([\d_]+)\]/g,
-    );
-    return (at ?? NaN) / 1000;
-  }, [[OPERATORS, /the last time ([\d.]+) to/g]]],
+  [
+    "how long a body may take, in seconds",
+    async () => await constant("body.ts", "MAX_BODY_MS") / 1000,
+    [
+      [README, /not whole within (\d+) s/g],
+      [OPERATORS, /be whole within (\d+) seconds/g],
+    ],
+  ],
+  ["the pieces of a body", () => constant("body.ts", "MAX_BODY_PIECES"), [
+    [README, /more than ([\d,]+) pieces/g],
+    [OPERATORS, /at most ([\d,]+) pieces/g],
+  ]],
+  [
+    "how much of the Data API's response is read, in MiB",
+    async () => await constant("data_api.ts", "MAX_LENGTH") / 1024,
+    [[OPERATORS, /([\d.]+) MiB/g]],
+  ],
+  [
+    "the last attempt, in seconds",
+    async () => await constant("retries.ts", "LAST_AT_MS") / 1000,
+    [[OPERATORS, /the last time ([\d.]+) to/g]],
+  ],
+  ["the latest attempt, in seconds", async () => {
+    const last = await constant("retries.ts", "LAST_AT_MS");
+    return (last + await constant("retries.ts", "JITTER_MS")) / 1000;
+  }, [[OPERATORS, /the last time [\d.]+ to ([\d.]+) seconds/g]]],
   [
     "the local port",
     () => Promise.resolve(Number(new URL(LOCAL_SERVICE.API_URL).port)),

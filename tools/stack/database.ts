@@ -8,8 +8,8 @@ export interface Database {
 }
 
 /**
- * Privileges that a new table in `public` gets by itself: `open` on hosted projects from before
- * 2026-10-30, `closed` on those made since.
+ * What a new table in `public` grants to the Data API's roles by default: everything (`open`) or
+ * nothing (`closed`). On a hosted project, that depends on its setting.
  */
 export type DefaultPrivileges = "open" | "closed";
 

@@ -1,0 +1,303 @@
+/** The page for operators adopts a table that was there before, and undoes that. */
+import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { cliCommand, codeBlock } from "../support/pages.ts";
+import { PRIVILEGES, PRIVILEGES_QUERY } from "../support/privileges.ts";
+import { copyProject } from "../support/project_copy.ts";
+import { push, runCli } from "../support/push.ts";
+import { supabase } from "../../tools/supabase_cli.ts";
+import {
+  type DatabaseServer,
+  startDatabaseServer,
+} from "../../tools/types/database_server.ts";
+
+const PRODUCT = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
+const USER = "Zoë Brückner#4821";
+
+/** A table with a text primary key, another column without a default, rows and policies. */
+const TABLE = `
+  create table public.activation_keys (
+    key text primary key,
+    project_id uuid not null,
+    curr_user text,
+    activations integer not null
+  );
+  insert into public.activation_keys values
+    ('AAAA-1', '${PRODUCT}', '${USER}', 3),
+    ('AAAA-2', '${PRODUCT}', null, 0);
+  revoke all on table public.activation_keys from authenticated, service_role;
+  grant select, insert on table public.activation_keys to authenticated with grant option;
+  grant update (curr_user) on table public.activation_keys to authenticated;
+  grant select on table public.activation_keys to public;
+  alter table public.activation_keys enable row level security;
+  create policy "Everybody reads" on public.activation_keys for select using (true);
+`;
+
+Deno.test("existing table: db push, without anything else, fails and changes nothing", async () => {
+  await using server = await startDatabaseServer("open");
+  await server.exec(TABLE);
+  const before = await stateOf(server);
+  const { code, stderr } = await supabase(
+    ["db", "push", "--yes", `--remote=${server.url}`],
+  );
+  assertEquals(code, 1);
+  assertStringIncludes(stderr, `relation "activation_keys" already exists`);
+  assertEquals(await stateOf(server), before);
+});
+
+Deno.test("existing table: is adopted with its rows and its history, serves, and goes back", async () => {
+  await using server = await startDatabaseServer("open");
+  await server.exec(TABLE);
+  await rememberMigration(server, "20250101000000", "keys", "select 1");
+  await using operator = await adopter(server);
+
+  const { stderr } = await supabase(
+    ["db", "push", "--yes", `--remote=${server.url}`],
+    { cwd: operator.url },
+  );
+  assertStringIncludes(
+    stderr,
+    "Remote migration versions not found in local migrations directory",
+  );
+
+  await operator.adopt(await sql("-- What the function needs"));
+  await assertServes(server);
+  assertEquals(await server.exec(PRIVILEGES_QUERY), PRIVILEGES);
+
+  await server.exec("set role service_role");
+  await server.exec(await sql("-- A key is issued"));
+  assertEquals(
+    await server.exec(
+      "select curr_user from activation_keys where key = 'AAAA-3'",
+    ),
+    [{ curr_user: "Amelia#1937" }],
+  );
+  await server.exec("delete from activation_keys where key = 'AAAA-3'");
+  await server.exec("reset role");
+
+  await operator.undo();
+});
+
+Deno.test("existing table: a project_id of type text becomes a uuid, and text again", async () => {
+  await using server = await startDatabaseServer("open");
+  await server.exec(
+    TABLE.replace("project_id uuid", 'project_id text collate "C"'),
+  );
+  await server.exec(
+    `insert into public.activation_keys values
+      ('AAAA-4', 'concorde', null, 0),
+      ('AAAA-5', ' ${PRODUCT}', null, 0),
+      ('AAAA-6', '{${PRODUCT.toUpperCase()}}', null, 0)`,
+  );
+  await using operator = await adopter(server);
+  const conversion = await sql("-- Fails, and changes nothing");
+  const adoption = await sql("-- What the function needs");
+
+  // The large table's way: without the index first.
+  const [withoutIndex = ""] = adoption.split("create index");
+  const error = await assertRejects(
+    () => operator.adopt(conversion + withoutIndex),
+    Error,
+    "invalid input syntax for type uuid",
+  );
+  assertStringIncludes(error.message, `"concorde"`);
+  await operator.assertUnchanged();
+  const stops = await server.exec(await sql("-- Values that stop"));
+  assertEquals(
+    stops.map(({ project_id }) => project_id).sort(),
+    [` ${PRODUCT}`, "concorde"],
+  );
+  await server.exec(`
+    delete from public.activation_keys where key in ('AAAA-4', 'AAAA-5');
+    -- It converts, but would not come back with its braces and capitals.
+    update public.activation_keys set project_id = project_id::uuid where key = 'AAAA-6';
+  `);
+  await operator.saveUndo();
+
+  await push(server, operator.url);
+  await operator.migrate("index", await sql("-- Builds the index"));
+  await assertServes(server);
+  await operator.undo();
+});
+
+Deno.test("existing table: a curr_user that ignores trailing spaces becomes exact", async () => {
+  await using server = await startDatabaseServer("open");
+  await server.exec(TABLE.replace("curr_user text", "curr_user character(40)"));
+  await using operator = await adopter(server);
+  await operator.adopt(
+    await sql("-- Exact comparison") + await sql("-- What the function needs"),
+  );
+  await assertServes(server);
+  await operator.undo();
+});
+
+Deno.test("existing table: columns of other names are followed, and old readers can stay", async () => {
+  await using server = await startDatabaseServer("closed");
+  await server.exec(
+    TABLE.replace("project_id uuid", "product text")
+      .replace("curr_user text", "player varchar(256)")
+      .replace("update (curr_user)", "update (player)"),
+  );
+  await using operator = await adopter(server);
+  const [columns, adoption] = [
+    await sql("-- Columns that always hold"),
+    await sql("-- What the function needs"),
+  ];
+  // What the page says to leave out for readers that cannot move yet.
+  const open = adoption.split(/(?<=;\n)/).filter((statement) =>
+    !/^revoke|enable row level security/.test(statement)
+  );
+  assertEquals(open.length, 3);
+  await operator.adopt(columns + open.join(""));
+  await assertServes(server);
+  await server.exec("set role authenticated");
+  assertEquals(
+    await server.exec("select count(*) from public.activation_keys"),
+    [{ count: "2" }],
+  );
+  await server.exec("reset role");
+  await operator.undo();
+});
+
+/** An operator who follows the page, in a copy of the project. */
+interface Adopter extends AsyncDisposable {
+  url: URL;
+  /** Steps 2 to 5. */
+  adopt(migration: string): Promise<void>;
+  /** Pushes a migration. */
+  migrate(name: string, migration: string): Promise<void>;
+  /** Step 1. */
+  saveUndo(): Promise<void>;
+  /** Goes back, and checks that the table is as it was. */
+  undo(): Promise<void>;
+  assertUnchanged(): Promise<void>;
+}
+
+async function adopter(server: DatabaseServer): Promise<Adopter> {
+  const project = await copyProject();
+  const { url } = project;
+  const migrations = new URL("supabase/migrations/", url);
+  let before: unknown;
+  let undoing = "";
+  let migrationsWritten = 0;
+
+  const run = async (command: string) =>
+    await runCli(server, await cliCommand("supabase/README.md", command), url);
+  const saveUndo = async () => {
+    before = await stateOf(server);
+    const rows = await server.exec(await sql("-- Prints what undoes"));
+    undoing = rows.map(({ undo }) => `${undo}\n`).join("");
+  };
+  const migrate = async (name: string, migration: string) => {
+    const version = 99991231235900 + migrationsWritten++;
+    await Deno.writeTextFile(
+      new URL(`${version}_${name}.sql`, migrations),
+      migration,
+    );
+    await push(server, url);
+  };
+  await saveUndo();
+  return {
+    url,
+    saveUndo,
+    migrate,
+    async adopt(migration) {
+      const command = await cliCommand("supabase/README.md", "migration fetch");
+      const { code, stderr } = await supabase(
+        [...command, "--yes", `--remote=${server.url}`],
+        { cwd: url },
+      );
+      // A project without a history has nothing to fetch.
+      if (code !== 0) {
+        assertStringIncludes(
+          stderr,
+          `"supabase_migrations.schema_migrations" does not exist`,
+        );
+      }
+      await run("migration repair");
+      await migrate("adopt_activation_keys", migration);
+    },
+    async undo() {
+      await migrate("undo_adoption", undoing);
+      assertEquals(await stateOf(server), before);
+      await Deno.remove(
+        new URL("20261121000000_create_activation_keys.sql", migrations),
+      );
+      await run("migration repair 20261121000000 --status=reverted");
+      assertStringIncludes(
+        await push(server, url),
+        "Remote database is up to date.",
+      );
+      assertEquals(await stateOf(server), before);
+    },
+    async assertUnchanged() {
+      assertEquals(await stateOf(server), before);
+    },
+    [Symbol.asyncDispose]: () => project[Symbol.asyncDispose](),
+  };
+}
+
+/** The lookup, as the secret key's role: it finds the user, no look-alike, and by the index. */
+async function assertServes(server: DatabaseServer): Promise<void> {
+  await server.exec("set role service_role; set enable_seqscan = off");
+  const lookup = (user: string) =>
+    `select project_id from public.activation_keys
+     where project_id = '${PRODUCT}' and curr_user = '${user}'`;
+  assertEquals(await server.exec(lookup(USER)), [{ project_id: PRODUCT }]);
+  assertEquals(await server.exec(lookup(USER.toLowerCase())), []);
+  assertEquals(await server.exec(lookup(`${USER} `)), []);
+  assertStringIncludes(
+    JSON.stringify(await server.exec(`explain ${lookup(USER)}`)),
+    "activation_keys_lookup_idx",
+  );
+  await server.exec("reset role; reset enable_seqscan");
+}
+
+/** Everything about the table that the adoption could change, and its rows. */
+async function stateOf(server: DatabaseServer): Promise<unknown> {
+  const all =
+    "where attrelid = 'public.activation_keys'::regclass and attnum > 0 and not attisdropped";
+  const queries = {
+    columns: `select attname, format_type(atttypid, atttypmod), attnotnull,
+      nullif(attcollation, 0)::regcollation::text as collation from pg_attribute ${all}
+      order by attnum`,
+    privileges:
+      `select coalesce(attname, '') as attname, grantee, privilege_type, is_grantable
+      from (
+        select null as attname, relacl as acl from pg_class
+        where oid = 'public.activation_keys'::regclass
+        union all select attname, attacl from pg_attribute ${all}
+      ) as granted, aclexplode(acl) order by 1, 2, 3`,
+    rowLevelSecurity:
+      "select relrowsecurity from pg_class where oid = 'public.activation_keys'::regclass",
+    policies: "select policyname, cmd, qual from pg_policies",
+    indexes:
+      "select indexdef from pg_indexes where schemaname = 'public' order by 1",
+    rows: "select * from public.activation_keys order by key",
+  };
+  const state: Record<string, unknown> = {};
+  for (const [what, query] of Object.entries(queries)) {
+    state[what] = await server.exec(query);
+  }
+  return state;
+}
+
+/** Enters a migration into a project's history that this repository does not have. */
+async function rememberMigration(
+  server: DatabaseServer,
+  version: string,
+  name: string,
+  statement: string,
+): Promise<void> {
+  await server.exec(`
+    create schema supabase_migrations;
+    create table supabase_migrations.schema_migrations (
+      version text primary key, statements text[], name text
+    );
+    insert into supabase_migrations.schema_migrations
+    values ('${version}', array['${statement}'], '${name}');
+  `);
+}
+
+function sql(says: string): Promise<string> {
+  return codeBlock("supabase/README.md", "sql", says);
+}
