@@ -1,5 +1,6 @@
 /** Who may do what with the table, on a PostgreSQL that only the migrations have touched. */
 import { assertEquals, assertRejects } from "@std/assert";
+import { databaseTest as test } from "../support/test_database.ts";
 import { openDatabase } from "../../tools/stack/database.ts";
 import { PRIVILEGES, PRIVILEGES_QUERY } from "../support/privileges.ts";
 
@@ -17,12 +18,12 @@ Deno.test.afterAll(async () => {
 });
 
 for (const [defaults, database] of Object.entries(DATABASES)) {
-  Deno.test(`privileges: ${defaults} default privileges make no difference`, async () => {
+  test(`privileges: ${defaults} default privileges make no difference`, async () => {
     const { rows } = await database.query(PRIVILEGES_QUERY);
     assertEquals(rows, PRIVILEGES);
   });
 
-  Deno.test(`privileges: what each role may do, after ${defaults} default privileges`, async () => {
+  test(`privileges: what each role may do, after ${defaults} default privileges`, async () => {
     const statements = [
       "insert into public.activation_keys (project_id) values (gen_random_uuid())",
       "select count(*) from public.activation_keys",
@@ -50,7 +51,7 @@ for (const [defaults, database] of Object.entries(DATABASES)) {
   });
 }
 
-Deno.test("privileges: row level security hides the rows even from a role with a grant", async () => {
+test("privileges: row level security hides the rows even from a role with a grant", async () => {
   const { closed: database } = DATABASES;
   await database.exec(`
     insert into public.activation_keys (project_id) values (gen_random_uuid());

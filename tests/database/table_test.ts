@@ -1,5 +1,6 @@
 /** What the table takes, and how the lookup reads it. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { databaseTest as test } from "../support/test_database.ts";
 import { openDatabase, seed } from "../../tools/stack/database.ts";
 
 const PROJECT = "2c9e4b7a-61d3-4f58-8a0e-9b35c7d1f620";
@@ -7,7 +8,6 @@ const PROJECT = "2c9e4b7a-61d3-4f58-8a0e-9b35c7d1f620";
 const database = await openDatabase();
 Deno.test.afterEach(async () => {
   await database.exec("reset role; truncate public.activation_keys");
-  Deno.exitCode = 0; // PGlite sets it while it runs.
 });
 Deno.test.afterAll(() => database.close());
 
@@ -18,7 +18,7 @@ function insert(curr_user: string | null) {
   );
 }
 
-Deno.test("table: a user name has 1 to 256 characters, counted as code points", async () => {
+test("table: a user name has 1 to 256 characters, counted as code points", async () => {
   await insert(null);
   await insert("a");
   await insert("🛩".repeat(256));
@@ -31,7 +31,7 @@ Deno.test("table: a user name has 1 to 256 characters, counted as code points", 
   }
 });
 
-Deno.test("table: a key belongs to a project", async () => {
+test("table: a key belongs to a project", async () => {
   await assertRejects(
     () => database.exec("insert into public.activation_keys default values"),
     Error,
@@ -39,7 +39,7 @@ Deno.test("table: a key belongs to a project", async () => {
   );
 });
 
-Deno.test("table: it has a comment, and so has each of its columns", async () => {
+test("table: it has a comment, and so has each of its columns", async () => {
   const { rows } = await database.query<{ name: string }>(`
     select attname as name from pg_attribute
     where attrelid = 'public.activation_keys'::regclass and attnum >= 0
@@ -50,7 +50,7 @@ Deno.test("table: it has a comment, and so has each of its columns", async () =>
   assertEquals(rows, []);
 });
 
-Deno.test("table: user names compare by their bytes", async () => {
+test("table: user names compare by their bytes", async () => {
   const { rows } = await database.query(`
     select collname from pg_attribute join pg_collation on pg_collation.oid = attcollation
     where attrelid = 'public.activation_keys'::regclass and attname = 'curr_user'
@@ -58,7 +58,7 @@ Deno.test("table: user names compare by their bytes", async () => {
   assertEquals(rows, [{ collname: "C" }]);
 });
 
-Deno.test("table: the seed goes in", async () => {
+test("table: the seed goes in", async () => {
   await seed(database);
   const { rows } = await database.query<{ unused: number; used: number }>(`
     select count(*) filter (where curr_user is null)::int as unused, count(curr_user)::int as used
@@ -67,7 +67,7 @@ Deno.test("table: the seed goes in", async () => {
   assertEquals(rows, [{ unused: 1, used: 4 }]);
 });
 
-Deno.test("table: at 100,000 keys the lookup reads only the index", async () => {
+test("table: at 100,000 keys the lookup reads only the index", async () => {
   await database.exec(`
     insert into public.activation_keys (project_id, curr_user)
     select md5((number % 20)::text)::uuid, case when number % 3 > 0 then 'Pilot ' || number end
@@ -91,7 +91,7 @@ Deno.test("table: at 100,000 keys the lookup reads only the index", async () => 
   assert(!plan.includes("Filter:"), plan);
 });
 
-Deno.test("table: keys that nobody has used are not in the index", async () => {
+test("table: keys that nobody has used are not in the index", async () => {
   const size = async () => {
     const { rows } = await database.query<{ bytes: number }>(
       "select pg_relation_size('public.activation_keys_lookup_idx')::int as bytes",

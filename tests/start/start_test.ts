@@ -1,6 +1,5 @@
 /** `deno task start`, as run from a terminal. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import {
   assert,
   assertEquals,
@@ -18,17 +17,13 @@ import { isLeftOut } from "../support/left_out.ts";
 import { runLine } from "../support/shell.ts";
 import {
   freePort,
-  isFree,
-  READY,
-  runProcess,
   runStart,
+  SEEDED,
+  STACK_TRACE,
   startReady,
   until,
 } from "../support/start_process.ts";
 import { write } from "../support/data_api_stub.ts";
-
-const SEEDED = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
-const STACK_TRACE = /^ +at /m;
 
 /** Sends bytes, and reads the first line of the answer. */
 async function exchange(port: number, text: string): Promise<string> {
@@ -40,9 +35,11 @@ async function exchange(port: number, text: string): Promise<string> {
   return answer.split("\r\n")[0] ?? "";
 }
 
+// For those that neither end it nor edit the function.
+const { port, url, start: running } = await startReady();
+Deno.test.afterAll(async () => await running[Symbol.asyncDispose]());
+
 Deno.test("start: it prints one screen, and every curl line on it works", async () => {
-  const { port, url, start } = await startReady();
-  await using running = start;
   const base = `http://127.0.0.1:${port}`;
   const lines = running.output().trim().split("\n");
   assertEquals(
@@ -157,8 +154,6 @@ Deno.test("start: a taken port is named, with ways round it", async () => {
 });
 
 Deno.test("start: the gateway passes on what HTTP has, and a body that is cut short prints nothing", async () => {
-  const { port, url, start } = await startReady();
-  await using running = start;
   const printed = running.output();
   const get = (target: string) =>
     `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
@@ -243,74 +238,6 @@ Deno.test("start: serves an edit, says what is wrong with a mistake, and serves 
   );
 });
 
-const CRASH = "start: returns 502 while a crashed function restarts";
-Deno.test({
-  name: CRASH,
-  ignore: isLeftOut(CRASH, "/proc"),
-  async fn() {
-    await using copy = await copyProject();
-    const { url, start } = await startReady(copy.url);
-    await using running = start;
-    for (const pid of functionsOf(copy.url)) Deno.kill(pid, "SIGKILL");
-    await until(
-      async () => {
-        const response = await check(SEEDED, "nobody", url);
-        const body = await response.json();
-        return response.status === 502 && typeof body.message === "string";
-      },
-      running.output,
-    );
-    await running.printed("The edge function runs again.");
-    await assertAnswer(check(SEEDED, "nobody", url), NOT_FOUND);
-    assert(!STACK_TRACE.test(running.output()), running.output());
-  },
-});
-
-const KILLED = "start: killed outright, it leaves no process behind";
-Deno.test({
-  name: KILLED,
-  ignore: isLeftOut(KILLED, "/proc"),
-  async fn() {
-    await using copy = await copyProject();
-    const { port, start } = await startReady(copy.url);
-    await using running = start;
-    assertEquals(functionsOf(copy.url).length, 1);
-    // Only `deno task`: what it started has to notice.
-    running.child.kill("SIGKILL");
-    await until(
-      () => functionsOf(copy.url).length === 0,
-      () => "The function's process is still there",
-    );
-    await until(() => isFree(port), () => "The gateway is still there");
-  },
-});
-
-const SHELL =
-  "start: it outlives a shell that started it, whatever the shell's command line says";
-Deno.test({
-  name: SHELL,
-  ignore: isLeftOut(SHELL, "/proc"),
-  async fn() {
-    const port = freePort();
-    await using copy = await copyProject();
-    const start = `"${Deno.execPath()}" task --quiet start --port ${port}`;
-    await using shell = runProcess(
-      "bash",
-      ["-c", `${start} & while sleep 1; do :; done`],
-      copy.url,
-    );
-    await shell.printed(READY);
-    shell.child.kill("SIGKILL");
-    // It looks after what started it once a second.
-    await sleep(2_500);
-    try {
-      assertEquals(functionsOf(copy.url).length, 1);
-    } finally {
-      for (const pid of processesWith(`${port}`)) Deno.kill(pid, "SIGKILL");
-    }
-  },
-});
-
 Deno.test("start: reports the file and line of a row that PostgreSQL rejects", async () => {
   await using copy = await copyProject();
   const seed = new URL("supabase/seed.sql", copy.url);
@@ -335,21 +262,3 @@ Deno.test("start: a syntax error in the function prints Deno's message, not a do
   assertStringIncludes(start.output(), "const mistake = ;");
   assert(!start.output().includes("registry"), start.output());
 });
-
-/** The processes of the function in a copy of the project. */
-function functionsOf(copy: URL): number[] {
-  return processesWith(`--config=${fileURLToPath(copy)}`);
-}
-
-/** The processes whose command line has a text. */
-function processesWith(text: string): number[] {
-  return Array.from(Deno.readDirSync("/proc"), ({ name }) => Number(name))
-    .filter((pid) => {
-      try {
-        return Deno.readTextFileSync(`/proc/${pid}/cmdline`).includes(text);
-      } catch {
-        // No process, or gone meanwhile.
-        return false;
-      }
-    });
-}
