@@ -3,6 +3,7 @@ import { assertEquals } from "@std/assert";
 import { FUNCTION_PATH } from "../../tools/project.ts";
 import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
 import { launchBrowser } from "../support/browser.ts";
+import { ACTIVE, MISSING, NOT_FOUND } from "../support/answers.ts";
 import { issueKeys } from "../support/issue_keys.ts";
 import { codeBlock } from "../support/pages.ts";
 import { serviceUnderTest } from "../support/service_under_test.ts";
@@ -61,7 +62,7 @@ Deno.test({
       await context.step("200, after a preflight", async () => {
         assertEquals(
           await call({ username: "Zoë#4821", project_id }, json),
-          [200, { success: true }],
+          [ACTIVE.status, ACTIVE.body],
         );
         assertEquals(requests.toSorted(), ["OPTIONS", "POST"]);
       });
@@ -71,7 +72,7 @@ Deno.test({
           requests.length = 0;
           assertEquals(
             await call({ username: "Zoë#4821", project_id }, json),
-            [200, { success: true }],
+            [ACTIVE.status, ACTIVE.body],
           );
           assertEquals(requests, ["POST"]);
         },
@@ -80,7 +81,7 @@ Deno.test({
         requests.length = 0;
         assertEquals(
           await call({ username: "Zoë#4821", project_id }, {}),
-          [200, { success: true }],
+          [ACTIVE.status, ACTIVE.body],
         );
         assertEquals(requests, ["POST"]);
       });
@@ -93,19 +94,19 @@ Deno.test({
         };
         assertEquals(
           await call({ username: "Zoë#4821", project_id }, headers),
-          [200, { success: true }],
+          [ACTIVE.status, ACTIVE.body],
         );
       });
       await context.step("499", async () => {
         assertEquals(
           await call({ username: "zoë#4821", project_id }, json),
-          [499, { error: "User not found for project" }],
+          [NOT_FOUND.status, NOT_FOUND.body],
         );
       });
       await context.step("400", async () => {
         assertEquals(
           await call({ username: "Zoë#4821" }, json),
-          [400, { error: "Missing username or project_id" }],
+          [MISSING.status, MISSING.body],
         );
       });
       await context.step("the panel's code of the README", async () => {

@@ -6,6 +6,7 @@ import fc from "fast-check";
 import { assertProperty } from "../support/fuzz.ts";
 import { ACTIVE, NOT_FOUND } from "../support/answers.ts";
 import { assertAnswer } from "../support/assert_answer.ts";
+import { LIMITS } from "../support/limits.ts";
 import { issueKeys, testWithKeys } from "../support/issue_keys.ts";
 import { check } from "../support/send.ts";
 
@@ -27,52 +28,17 @@ const PIECES = [
   ..."аеорсΑΒⅠ∕＃#ꓮ𝐀𝒜",
   // URL and PostgREST syntax.
   ..."*%,\"\\+&=?/;:.()[]{}<>|!~^$@`'",
-  "eq.",
-  "in.(",
-  "not.",
-  "is.null",
-  "like.*",
-  "%20",
-  "%00",
-  "%2",
-  '\\"',
-  "::text",
-  "->>",
+  ...'eq. in.( not. is.null like.* %20 %00 %2 \\" ::text ->>'.split(" "),
   // SQL and JSON.
-  "--",
-  "/*",
-  "';",
-  "$$",
-  "E'\\",
-  "null",
-  "NULL",
-  "true",
-  "{}",
-  "[]",
-  '""',
-  "undefined",
-  "NaN",
-  "0",
-  "1e3",
+  ...`-- /* '; $$ E'\\ null NULL true {} [] "" undefined NaN 0 1e3`.split(" "),
   // The edges of Unicode.
-  "\u0001",
-  "\u001f",
-  "\u007f",
-  "\u0080",
-  "\ud7ff",
-  "\ue000",
-  "\ufffd",
-  "\ufffe",
-  "\uffff",
-  "\u{10000}",
-  "\u{10ffff}",
-  "🛩",
+  ..."\u0001\u001f\u007f\u0080\ud7ff\ue000\ufffd\ufffe\uffff\u{10000}\u{10ffff}🛩",
   "👩‍✈️",
 ];
 
 const isName = (text: string) =>
   !text.includes("\0") && text.isWellFormed() && [...text].length >= 1 &&
-  [...text].length <= 256;
+  [...text].length <= LIMITS.name;
 
 const codePoints = fc.string({ unit: "binary", minLength: 1, maxLength: 1 });
 const name = fc.oneof(
@@ -83,13 +49,16 @@ const name = fc.oneof(
       { minLength: 1, maxLength: 12 },
     ).map((pieces) => pieces.join("")),
   },
-  { weight: 2, arbitrary: fc.string({ unit: "binary", maxLength: 256 }) },
+  {
+    weight: 2,
+    arbitrary: fc.string({ unit: "binary", maxLength: LIMITS.name }),
+  },
   {
     // Around the longest name.
     weight: 1,
     arbitrary: fc.tuple(
       fc.constantFrom("a", "é", "🛩", " ", "%"),
-      fc.integer({ min: 250, max: 256 }),
+      fc.integer({ min: LIMITS.name - 6, max: LIMITS.name }),
     ).map(([piece, length]) => piece.repeat(length)),
   },
 ).filter(isName);

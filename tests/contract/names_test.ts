@@ -1,5 +1,6 @@
 /** "The same user": equal code point for code point. */
 import { ACTIVE, NOT_FOUND } from "../support/answers.ts";
+import { LIMITS } from "../support/limits.ts";
 import { assertAnswer } from "../support/assert_answer.ts";
 import { issueKeys, testWithKeys } from "../support/issue_keys.ts";
 import { check } from "../support/send.ts";
@@ -85,8 +86,8 @@ for (const [name, others] of Object.entries(NAMES)) {
 }
 
 testWithKeys("name: 256 code points beyond the BMP", async () => {
-  const name = "🛩".repeat(256);
+  const name = "🛩".repeat(LIMITS.name);
   await using project = await issueKeys([name]);
   await assertAnswer(check(project.id, name), ACTIVE);
-  await assertAnswer(check(project.id, "🛩".repeat(255)), NOT_FOUND);
+  await assertAnswer(check(project.id, "🛩".repeat(LIMITS.name - 1)), NOT_FOUND);
 });

@@ -13,6 +13,7 @@ import {
   PREFLIGHT,
   TOO_LARGE,
 } from "../support/answers.ts";
+import { LIMITS } from "../support/limits.ts";
 import { assertAnswer } from "../support/assert_answer.ts";
 import { issueKeys, testWithKeys } from "../support/issue_keys.ts";
 import { check, PANEL_PREFLIGHT, send } from "../support/send.ts";
@@ -57,197 +58,178 @@ const around = (...middle: number[]) =>
   bytes(`{"username":"`, ...middle, `","project_id":"${PROJECT}"}`);
 
 type Row = [name: string, init: RequestInit, answer: Answer];
+type Body = string | Uint8Array<ArrayBuffer> | ReadableStream;
+
+/** Rows of POSTs with these bodies, each of which gets this answer. */
+function posts(answer: Answer, bodies: Record<string, Body>): Row[] {
+  return Object.entries(bodies).map(([name, body]) => [name, { body }, answer]);
+}
+
+/** What is no value for a field. */
+const WRONG_TYPES = [7, 0, true, false, [], [USER], {}, { eq: USER }];
 
 const ROWS: Row[] = [
   // A record has this project_id and exactly this curr_user.
-  ["a well-formed body", { body: body() }, ACTIVE],
-  [
-    "a JSON Content-Type",
-    { body: body(), headers: { "Content-Type": "application/json" } },
-    ACTIVE,
-  ],
-  [
-    "any other Content-Type",
-    { body: body(), headers: { "Content-Type": "image/png" } },
-    ACTIVE,
-  ],
-  ["no Content-Type", { body: bytes(body()) }, ACTIVE],
-  [
-    "credentials, which are ignored",
-    { body: body(), headers: { Authorization: "Bearer x", apikey: "x" } },
-    ACTIVE,
-  ],
-  [
-    "unknown fields, which are ignored",
-    { body: body({ version: 3, user: null, __proto: [] }) },
-    ACTIVE,
-  ],
-  ["white space around the JSON", { body: ` \r\n\t${body()}\n` }, ACTIVE],
-  ["a byte order mark before the JSON, which C# writers send", {
-    body: bytes(0xef, 0xbb, 0xbf, body()),
-  }, ACTIVE],
-  ["an escaped user name", {
-    body: body().replace("Zoë", "\\u005ao\\u00eb"),
-  }, ACTIVE],
-  ["one field twice, of which the last counts", {
-    body: body().replace("{", `{"username":"somebody else",`),
-  }, ACTIVE],
-  ["an upper-case UUID", {
-    body: body({ project_id: PROJECT.toUpperCase() }),
-  }, ACTIVE],
-  ["exactly 16 KiB", { body: bodyOf(16_384) }, ACTIVE],
-  ["exactly 16 KiB, length not declared", {
-    body: streamed(bodyOf(16_384), 9),
-  }, ACTIVE],
+  ...posts(ACTIVE, {
+    "a well-formed body": body(),
+    "no Content-Type": bytes(body()),
+    "unknown fields, which are ignored": body({ user: null, __proto: [] }),
+    "white space around the JSON": ` \r\n\t${body()}\n`,
+    "a byte order mark before the JSON, which C# writers send": bytes(
+      0xef,
+      0xbb,
+      0xbf,
+      body(),
+    ),
+    "an escaped user name": body().replace("Zoë", "\\u005ao\\u00eb"),
+    "one field twice, of which the last counts": body().replace(
+      "{",
+      `{"username":"other",`,
+    ),
+    "an upper-case UUID": body({ project_id: PROJECT.toUpperCase() }),
+    "exactly the limit": bodyOf(LIMITS.bodyBytes),
+    "exactly the limit, length not declared": streamed(
+      bodyOf(LIMITS.bodyBytes),
+      9,
+    ),
+  }),
+  ...Object.entries<Record<string, string>>({
+    "a JSON Content-Type": { "Content-Type": "application/json" },
+    "any other Content-Type": { "Content-Type": "image/png" },
+    "credentials, which are ignored": {
+      Authorization: "Bearer x",
+      apikey: "x",
+    },
+  }).map(([name, headers]): Row => [name, { body: body(), headers }, ACTIVE]),
 
   // No record has.
-  ["another user", { body: body({ username: "somebody else" }) }, NOT_FOUND],
-  ["another project", {
-    body: body({ project_id: crypto.randomUUID() }),
-  }, NOT_FOUND],
-  ["256 code points", { body: body({ username: "a".repeat(256) }) }, NOT_FOUND],
-  ["256 code points beyond the BMP", {
-    body: body({ username: "🛩".repeat(256) }),
-  }, NOT_FOUND],
-  ["a line break in the user name", {
-    body: body({ username: "a\nb" }),
-  }, NOT_FOUND],
+  ...posts(NOT_FOUND, {
+    "another user": body({ username: "somebody else" }),
+    "another project": body({ project_id: crypto.randomUUID() }),
+    "the longest name": body({ username: "a".repeat(LIMITS.name) }),
+    "the longest name beyond the BMP": body({
+      username: "🛩".repeat(LIMITS.name),
+    }),
+    "a line break in the user name": body({ username: "a\nb" }),
+  }),
 
   // Missing, which beats invalid.
   ["no body", {}, MISSING],
-  ["an empty body", { body: "" }, MISSING],
-  ["an array", { body: "[]" }, MISSING],
-  ["an array of the two fields", {
-    body: JSON.stringify([USER, PROJECT]),
-  }, MISSING],
-  ["a string", { body: `"${USER}"` }, MISSING],
-  ["a number", { body: "1" }, MISSING],
-  ["true", { body: "true" }, MISSING],
-  ["null", { body: "null" }, MISSING],
-  ["an empty object", { body: "{}" }, MISSING],
-  ["no username", { body: body({ username: undefined }) }, MISSING],
-  ["no project_id", { body: body({ project_id: undefined }) }, MISSING],
-  ["username null", { body: body({ username: null }) }, MISSING],
-  ["project_id null", { body: body({ project_id: null }) }, MISSING],
-  ["username empty", { body: body({ username: "" }) }, MISSING],
-  ["project_id empty", { body: body({ project_id: "" }) }, MISSING],
-  ["username in another case", {
-    body: `{"Username":"${USER}","project_id":"${PROJECT}"}`,
-  }, MISSING],
-  ["fields of the prototype", {
-    body: `{"__proto__":${body()}}`,
-  }, MISSING],
-  ["username empty and project_id invalid", {
-    body: body({ username: "", project_id: 7 }),
-  }, MISSING],
-  ["username invalid and project_id missing", {
-    body: body({ username: 7, project_id: undefined }),
-  }, MISSING],
-  ["5,000 nested arrays", {
-    body: "[".repeat(5_000) + "]".repeat(5_000),
-  }, MISSING],
+  ...posts(MISSING, {
+    "an empty body": "",
+    "an array": "[]",
+    "an array of the two fields": JSON.stringify([USER, PROJECT]),
+    "a string": `"${USER}"`,
+    "a number": "1",
+    "true": "true",
+    "null": "null",
+    "an empty object": "{}",
+    "no username": body({ username: undefined }),
+    "no project_id": body({ project_id: undefined }),
+    "username null": body({ username: null }),
+    "project_id null": body({ project_id: null }),
+    "username empty": body({ username: "" }),
+    "project_id empty": body({ project_id: "" }),
+    "username in another case": body().replace("username", "Username"),
+    "fields of the prototype": `{"__proto__":${body()}}`,
+    "username empty and project_id invalid": body({
+      username: "",
+      project_id: 7,
+    }),
+    "username invalid and project_id missing": body({
+      username: 7,
+      project_id: undefined,
+    }),
+    "5,000 nested arrays": "[".repeat(5_000) + "]".repeat(5_000),
+  }),
 
   // Invalid.
-  ...[7, 0, true, false, [], [USER], {}, { eq: USER }].flatMap((
-    value,
-  ): Row[] => [
-    [`username ${JSON.stringify(value)}`, {
-      body: body({ username: value }),
-    }, INVALID],
-    [`project_id ${JSON.stringify(value)}`, {
-      body: body({ project_id: value }),
-    }, INVALID],
-  ]),
-  ...Object.entries({
-    "text": "not a UUID",
-    "a space": " ",
-    "a UUID that lacks a digit": PROJECT.slice(1),
-    "a UUID with a digit too many": `${PROJECT}0`,
-    "a UUID and a line break": `${PROJECT}\n`,
-    "a space and a UUID": ` ${PROJECT}`,
-    "a UUID in braces": `{${PROJECT}}`,
-    "a UUID as a URN": `urn:uuid:${PROJECT}`,
-    "a UUID without hyphens": PROJECT.replaceAll("-", ""),
-    "a UUID with a dash": PROJECT.replace("-", "–"),
-    "a UUID with a g": PROJECT.replace(/./, "g"),
-    "a UUID with a full-width digit": PROJECT.replace(/./, "１"),
-    "two UUIDs": `${PROJECT},${PROJECT}`,
-    "a UUID with an operator": `eq.${PROJECT}`,
-    "the word null": "null",
-  }).map(([what, project_id]): Row => [
-    `project_id ${what}`,
-    { body: body({ project_id }) },
-    INVALID,
-  ]),
-  ["257 code points", { body: body({ username: "a".repeat(257) }) }, INVALID],
-  ["257 code points beyond the BMP", {
-    body: body({ username: "🛩".repeat(257) }),
-  }, INVALID],
-  ["U+0000 in the user name", { body: body({ username: "a\0b" }) }, INVALID],
-  ["only U+0000", { body: body({ username: "\0" }) }, INVALID],
-  ["a lone high surrogate", { body: body({ username: "a\ud83d" }) }, INVALID],
-  ["a lone low surrogate", { body: body({ username: "\udee9b" }) }, INVALID],
-  ["surrogates in the wrong order", {
-    body: body({ username: "\udee9\ud83d" }),
-  }, INVALID],
+  ...posts(INVALID, {
+    ...Object.fromEntries(
+      WRONG_TYPES.flatMap((value) =>
+        ["username", "project_id"].map((field) => [
+          `${field} ${JSON.stringify(value)}`,
+          body({ [field]: value }),
+        ])
+      ),
+    ),
+    ...Object.fromEntries(
+      Object.entries({
+        "text": "not a UUID",
+        "a space": " ",
+        "a UUID that lacks a digit": PROJECT.slice(1),
+        "a UUID with a digit too many": `${PROJECT}0`,
+        "a UUID and a line break": `${PROJECT}\n`,
+        "a space and a UUID": ` ${PROJECT}`,
+        "a UUID in braces": `{${PROJECT}}`,
+        "a UUID as a URN": `urn:uuid:${PROJECT}`,
+        "a UUID without hyphens": PROJECT.replaceAll("-", ""),
+        "a UUID with a dash": PROJECT.replace("-", "–"),
+        "a UUID with a g": PROJECT.replace(/./, "g"),
+        "a UUID with a full-width digit": PROJECT.replace(/./, "１"),
+        "two UUIDs": `${PROJECT},${PROJECT}`,
+        "a UUID with an operator": `eq.${PROJECT}`,
+        "the word null": "null",
+      }).map((
+        [what, project_id],
+      ) => [`project_id ${what}`, body({ project_id })]),
+    ),
+    "a name too long": body({ username: "a".repeat(LIMITS.name + 1) }),
+    "a name too long beyond the BMP": body({
+      username: "🛩".repeat(LIMITS.name + 1),
+    }),
+    "U+0000 in the user name": body({ username: "a\0b" }),
+    "only U+0000": body({ username: "\0" }),
+    "a lone high surrogate": body({ username: "a\ud83d" }),
+    "a lone low surrogate": body({ username: "\udee9b" }),
+    "surrogates in the wrong order": body({ username: "\udee9\ud83d" }),
+  }),
 
   // Invalid UTF-8 or invalid JSON.
-  ["text that is not JSON", { body: "username=Zoë" }, INVALID_JSON],
-  ["only white space", { body: " " }, INVALID_JSON],
-  ["cut JSON", { body: body().slice(0, -1) }, INVALID_JSON],
-  ["JSON with something after it", { body: body() + "x" }, INVALID_JSON],
-  ["single quotes", { body: body().replaceAll('"', "'") }, INVALID_JSON],
-  ["a trailing comma", { body: body().replace("}", ",}") }, INVALID_JSON],
-  ["a comment", { body: "//\n" + body() }, INVALID_JSON],
-  ["NaN", { body: `{"username":NaN}` }, INVALID_JSON],
-  ["a raw line break in a string", {
-    body: body({ username: "a" })
-      .replace("a", "\n"),
-  }, INVALID_JSON],
-  ["a byte that UTF-8 never has", { body: around(0xff) }, INVALID_JSON],
-  ["Latin-1", { body: around(0x5a, 0x6f, 0xeb) }, INVALID_JSON],
-  ["a cut sequence", { body: around(0xf0, 0x9f, 0x9b) }, INVALID_JSON],
-  ["an overlong sequence", { body: around(0xc1, 0x81) }, INVALID_JSON],
-  ["a surrogate in UTF-8", { body: around(0xed, 0xa0, 0xbd) }, INVALID_JSON],
-  ["a code point over U+10FFFF", {
-    body: around(0xf4, 0x90, 0x80, 0x80),
-  }, INVALID_JSON],
-  ["two byte order marks", {
-    body: bytes(0xef, 0xbb, 0xbf, 0xef, 0xbb, 0xbf, body()),
-  }, INVALID_JSON],
-  ["a byte order mark and nothing else", {
-    body: bytes(0xef, 0xbb, 0xbf),
-  }, INVALID_JSON],
-  ["UTF-16", {
-    body: bytes(
+  ...posts(INVALID_JSON, {
+    "text that is not JSON": "username=Zoë",
+    "only white space": " ",
+    "cut JSON": body().slice(0, -1),
+    "JSON with something after it": body() + "x",
+    "single quotes": body().replaceAll('"', "'"),
+    "a trailing comma": body().replace("}", ",}"),
+    "a comment": "//\n" + body(),
+    "NaN": `{"username":NaN}`,
+    "a raw line break in a string": body({ username: "a" }).replace("a", "\n"),
+    "a byte that UTF-8 never has": around(0xff),
+    "Latin-1": around(0x5a, 0x6f, 0xeb),
+    "a cut sequence": around(0xf0, 0x9f, 0x9b),
+    "an overlong sequence": around(0xc1, 0x81),
+    "a surrogate in UTF-8": around(0xed, 0xa0, 0xbd),
+    "a code point over U+10FFFF": around(0xf4, 0x90, 0x80, 0x80),
+    "two byte order marks": bytes(0xef, 0xbb, 0xbf, 0xef, 0xbb, 0xbf, body()),
+    "a byte order mark and nothing else": bytes(0xef, 0xbb, 0xbf),
+    "UTF-16": bytes(
       0xff,
       0xfe,
       ...[...body()].flatMap((c) => [c.charCodeAt(0), 0]),
     ),
-  }, INVALID_JSON],
-  ["a gzip header", { body: bytes(0x1f, 0x8b, 8, 0) }, INVALID_JSON],
+    "a gzip header": bytes(0x1f, 0x8b, 8, 0),
+  }),
 
   // Too large, whatever is in it.
-  ["16 KiB and a byte", { body: bodyOf(16_385) }, TOO_LARGE],
-  ["16 KiB and a byte, length not declared", {
-    body: streamed(bodyOf(16_385), 9),
-  }, TOO_LARGE],
-  ["64 KiB that is not JSON", { body: "x".repeat(65_536) }, TOO_LARGE],
-  ["1 MiB, length not declared", {
-    body: streamed(bodyOf(1_048_576), 64),
-  }, TOO_LARGE],
+  ...posts(TOO_LARGE, {
+    "a byte over the limit": bodyOf(LIMITS.bodyBytes + 1),
+    "a byte over the limit, length not declared": streamed(
+      bodyOf(LIMITS.bodyBytes + 1),
+      9,
+    ),
+    "four times the limit, and not JSON": "x".repeat(4 * LIMITS.bodyBytes),
+    "1 MiB, length not declared": streamed(bodyOf(1_048_576), 64),
+  }),
 
   // A method other than POST and OPTIONS.
-  ...["GET", "HEAD", "PUT", "PATCH", "DELETE", "PROPFIND"].map((
+  ["GET", { method: "GET" }, METHOD_NOT_ALLOWED],
+  ["HEAD", { method: "HEAD" }, { ...METHOD_NOT_ALLOWED, body: null }],
+  ...["PUT", "PATCH", "DELETE", "PROPFIND"].map((method): Row => [
     method,
-  ): Row => [
-    method,
-    method === "GET" || method === "HEAD"
-      ? { method }
-      : { method, body: body() },
-    method === "HEAD"
-      ? { ...METHOD_NOT_ALLOWED, body: null }
-      : METHOD_NOT_ALLOWED,
+    { method, body: body() },
+    METHOD_NOT_ALLOWED,
   ]),
 
   // CORS preflight.

@@ -1,6 +1,7 @@
 /** What the table takes, and how the lookup reads it. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { databaseTest as test } from "../support/test_database.ts";
+import { LIMITS } from "../support/limits.ts";
 import { openDatabase, seed } from "../../tools/stack/database.ts";
 
 const PROJECT = "2c9e4b7a-61d3-4f58-8a0e-9b35c7d1f620";
@@ -21,8 +22,10 @@ function insert(curr_user: string | null) {
 test("table: a user name has 1 to 256 characters, counted as code points", async () => {
   await insert(null);
   await insert("a");
-  await insert("🛩".repeat(256));
-  for (const name of ["", "a".repeat(257), "🛩".repeat(257)]) {
+  await insert("🛩".repeat(LIMITS.name));
+  for (
+    const name of ["", "a".repeat(LIMITS.name + 1), "🛩".repeat(LIMITS.name + 1)]
+  ) {
     await assertRejects(
       () => insert(name),
       Error,

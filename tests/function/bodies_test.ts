@@ -1,6 +1,7 @@
 /** Any body at all: the answer is the contract's, and only a well-formed request is looked up. */
 import fc from "fast-check";
 import { assertEquals } from "@std/assert";
+import { LIMITS } from "../support/limits.ts";
 import { assertProperty } from "../support/fuzz.ts";
 import {
   ACTIVE,
@@ -20,7 +21,7 @@ import {
 
 /** The contract's table in README.md, written a second time in another way. */
 function expected(body: Uint8Array): Answer {
-  if (body.length > 16_384) return TOO_LARGE;
+  if (body.length > LIMITS.bodyBytes) return TOO_LARGE;
   if (body.length === 0) return MISSING;
   let value;
   try {
@@ -36,7 +37,7 @@ function expected(body: Uint8Array): Answer {
   if (absent("username") || absent("project_id")) return MISSING;
   const { username, project_id } = value;
   const valid = typeof username === "string" && username.isWellFormed() &&
-    !username.includes("\0") && [...username].length <= 256 &&
+    !username.includes("\0") && [...username].length <= LIMITS.name &&
     typeof project_id === "string" &&
     project_id.split("-").map((part) => part.length).join() === "8,4,4,4,12" &&
     /^[0-9a-f-]+$/i.test(project_id) && !project_id.includes("\n");
@@ -78,7 +79,13 @@ const body = fc.oneof(
   {
     // A valid text, padded to somewhere around the limit.
     weight: 1,
-    arbitrary: fc.tuple(text, fc.integer({ min: 16_380, max: 16_390 })).map((
+    arbitrary: fc.tuple(
+      text,
+      fc.integer({
+        min: LIMITS.bodyBytes - 4,
+        max: LIMITS.bodyBytes + 6,
+      }),
+    ).map((
       [bytes, length],
     ) => {
       const padded = new Uint8Array(Math.max(length, bytes.length)).fill(0x20);

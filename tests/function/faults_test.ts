@@ -9,6 +9,7 @@ import {
   NOT_FOUND,
 } from "../support/answers.ts";
 import { assertAnswer } from "../support/assert_answer.ts";
+import { LIMITS } from "../support/limits.ts";
 import { check, send } from "../support/send.ts";
 import { until } from "../support/start_process.ts";
 import {
@@ -27,7 +28,7 @@ import {
 } from "../support/data_api_stub.ts";
 
 /** The lookup's budget, with what a loaded machine may add to it. */
-const BUDGET_MS = 5_000;
+const { budgetMs: BUDGET_MS, attempts: MAX_ATTEMPTS } = LIMITS;
 const SLACK_MS = 900;
 
 const PROJECT = "0d5c8f3e-27b1-4c6a-9e84-b1f6720a3d59";
@@ -317,7 +318,7 @@ Deno.test("fault: those that take seconds", async (context) => {
     );
   await Promise.all([
     ...TWO_REQUESTS.map(meets(2, 2)),
-    ...MORE_REQUESTS.map(meets(1, 6)),
+    ...MORE_REQUESTS.map(meets(1, MAX_ATTEMPTS)),
     step("fault: attempts are spread, and not together", attemptsAreSpread),
     step("fault: the Data API goes away and comes back", goesAwayAndComesBack),
   ]);
@@ -336,7 +337,7 @@ async function attemptsAreSpread(): Promise<void> {
   };
   const [one, other] = await Promise.all([attempts(), attempts()]);
   for (const at of [one, other]) {
-    assert(at.length <= 6, `${at}`);
+    assert(at.length <= MAX_ATTEMPTS, `${at}`);
     const last = at.at(-1) ?? NaN;
     assert(last >= 4_200 && last < BUDGET_MS, `${at}`);
   }

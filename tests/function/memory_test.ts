@@ -11,6 +11,7 @@ import {
 } from "../support/answers.ts";
 import { assertAnswer } from "../support/assert_answer.ts";
 import { rows } from "../support/data_api_stub.ts";
+import { LIMITS } from "../support/limits.ts";
 import { isLeftOut } from "../support/left_out.ts";
 import { check, send } from "../support/send.ts";
 import { breaksOff, raw, residentMb, startOnStub } from "../support/wire.ts";
@@ -29,11 +30,15 @@ Deno.test(MIXED, { ignore: isLeftOut(MIXED, "/proc or ps") }, async () => {
   const { url } = edgeFunction;
   const mixed = [
     () => assertAnswer(check(PROJECT, "a", url), ACTIVE),
-    () => assertAnswer(check(PROJECT, "🛩".repeat(256), url), ACTIVE),
+    () => assertAnswer(check(PROJECT, "🛩".repeat(LIMITS.name), url), ACTIVE),
     () => assertAnswer(check("no UUID", "a", url), INVALID),
     () => assertAnswer(send({}, url), MISSING),
     () => assertAnswer(send({ body: "[".repeat(10_000) }, url), INVALID_JSON),
-    () => assertAnswer(send({ body: "x".repeat(20_000) }, url), TOO_LARGE),
+    () =>
+      assertAnswer(
+        send({ body: "x".repeat(2 * LIMITS.bodyBytes) }, url),
+        TOO_LARGE,
+      ),
     () => assertAnswer(send({ method: "GET" }, url), METHOD_NOT_ALLOWED),
     () => raw(edgeFunction, breaksOff),
   ];

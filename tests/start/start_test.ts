@@ -221,7 +221,10 @@ Deno.test("start: serves an edit, says what is wrong with a mistake, and serves 
   const source = await Deno.readTextFile(file);
   const answers = async () => await (await check(SEEDED, "nobody", url)).text();
 
-  await Deno.writeTextFile(file, source.replace("User not found", "EDITED"));
+  await Deno.writeTextFile(
+    file,
+    source.replace(NOT_FOUND.body.error, "EDITED"),
+  );
   await running.printed("Reloaded the edge function.");
   assertStringIncludes(await answers(), "EDITED");
 
@@ -233,7 +236,7 @@ Deno.test("start: serves an edit, says what is wrong with a mistake, and serves 
 
   await Deno.writeTextFile(file, source);
   await until(
-    async () => (await answers()).includes("User not found"),
+    async () => (await answers()).includes(NOT_FOUND.body.error),
     running.output,
   );
 });

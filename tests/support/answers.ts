@@ -5,18 +5,18 @@ export interface Answer {
   headers?: Record<string, string>;
 }
 
-const failure = (status: number, error: string): Answer => ({
+const failure = (status: number, error: string) => ({
   status,
   body: { error },
 });
 
 export const ACTIVE: Answer = { status: 200, body: { success: true } };
-export const NOT_FOUND: Answer = failure(499, "User not found for project");
-export const DATABASE_ERROR: Answer = failure(500, "Database error");
-export const MISSING: Answer = failure(400, "Missing username or project_id");
-export const INVALID: Answer = failure(400, "Invalid username or project_id");
-export const INVALID_JSON: Answer = failure(400, "Invalid JSON");
-export const TOO_LARGE: Answer = failure(413, "Request body too large");
+export const NOT_FOUND = failure(499, "User not found for project");
+export const DATABASE_ERROR = failure(500, "Database error");
+export const MISSING = failure(400, "Missing username or project_id");
+export const INVALID = failure(400, "Invalid username or project_id");
+export const INVALID_JSON = failure(400, "Invalid JSON");
+export const TOO_LARGE = failure(413, "Request body too large");
 export const METHOD_NOT_ALLOWED: Answer = {
   status: 405,
   body: { error: "Method not allowed" },

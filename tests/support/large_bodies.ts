@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { fileURLToPath } from "node:url";
 import { run } from "../../tools/run.ts";
+import { TOO_LARGE } from "./answers.ts";
 
 const CALLER = fileURLToPath(
   new URL("./large_body_caller.mjs", import.meta.url),
@@ -32,7 +33,9 @@ export async function assertTooLargeArrives(
     );
     assertEquals(
       JSON.parse(stdout || stderr),
-      Array(TIMES).fill('413 {"error":"Request body too large"}'),
+      Array(TIMES).fill(
+        `${TOO_LARGE.status} ${JSON.stringify(TOO_LARGE.body)}`,
+      ),
       `${command}, ${body.join(" ")}`,
     );
   }

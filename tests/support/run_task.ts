@@ -1,6 +1,7 @@
 import { assertNotEquals } from "@std/assert";
 import { FUNCTION_FOLDER_PATH, PROJECT } from "../../tools/project.ts";
 import { run } from "../../tools/run.ts";
+import { NOT_FOUND } from "./answers.ts";
 import { copyProject } from "./project_copy.ts";
 
 /** How to run a task. */
@@ -30,6 +31,11 @@ export async function runTask(
   );
   return { code, output: `${stderr}\n${stdout}` };
 }
+
+/** A change of the function: another status for "no". */
+export const NO_IS_404 = {
+  "responses.ts": [new RegExp(`${NOT_FOUND.status}`), "404"],
+} satisfies TaskOptions["change"];
 
 /** Changes files of the function in a copy of the project. Each change has to change something. */
 export async function changeFunction(

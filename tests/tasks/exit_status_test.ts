@@ -2,10 +2,11 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { fileURLToPath } from "node:url";
 import { FUNCTION_FOLDER_PATH, FUNCTION_PATH } from "../../tools/project.ts";
+import { NOT_FOUND } from "../support/answers.ts";
 import { copyProject } from "../support/project_copy.ts";
 import { type Stack, startStack } from "../../tools/stack/stack.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
-import { changeFunction, runTask } from "../support/run_task.ts";
+import { changeFunction, NO_IS_404, runTask } from "../support/run_task.ts";
 
 const TESTS = {
   "passes_test.ts": `Deno.test("temporary", () => {});`,
@@ -56,7 +57,7 @@ Deno.test("task: test exits with 1 when the function does not start", async () =
 Deno.test("task: test exits with 1 when the function answers 404 for 499", async () => {
   const { code, output } = await runTask(
     ["test", "--filter=request: another user"],
-    { change: { "responses.ts": [/499/, "404"] } },
+    { change: NO_IS_404 },
   );
   assertEquals(code, 1, output);
   assertStringIncludes(output, "FAILED");
@@ -139,7 +140,7 @@ Deno.test("task: test:remote without the secret key reaches the function alone, 
 
 Deno.test("task: test:remote without the secret key fails on a broken function", async () => {
   await using broken = await copyProject();
-  await changeFunction(broken.url, { "responses.ts": [/499/, "404"] });
+  await changeFunction(broken.url, NO_IS_404);
   await using stack = await startStack({
     folder: new URL(FUNCTION_FOLDER_PATH, broken.url),
   });
@@ -148,5 +149,8 @@ Deno.test("task: test:remote without the secret key fails on a broken function",
     env: { API_URL, SECRET_KEY: "" },
   });
   assertEquals(code, 1, output);
-  assertStringIncludes(output, "request: another user → 499 ... FAILED");
+  assertStringIncludes(
+    output,
+    `request: another user → ${NOT_FOUND.status} ... FAILED`,
+  );
 });

@@ -12,7 +12,7 @@ import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
 import { copyProject } from "../support/project_copy.ts";
 import { startStack } from "../../tools/stack/stack.ts";
 import { makeTempFolder, type TempFolder } from "../../tools/temp_folder.ts";
-import { changeFunction, runTask } from "../support/run_task.ts";
+import { changeFunction, NO_IS_404, runTask } from "../support/run_task.ts";
 
 const RUNNING = `
   const asked = process.argv.slice(2).join(" ");
@@ -78,7 +78,7 @@ Deno.test("test:supabase: it passes on a sound stack of Docker, at the address t
 Deno.test("test:supabase: it fails on a function that answers 404 for 499", async () => {
   await using docker = await standIn("docker", RUNNING);
   await using broken = await copyProject();
-  await changeFunction(broken.url, { "responses.ts": [/499/, "404"] });
+  await changeFunction(broken.url, NO_IS_404);
   await using stack = await startStack({
     folder: new URL(FUNCTION_FOLDER_PATH, broken.url),
   });

@@ -2,7 +2,7 @@
  * Longest response of the Data API that is read, in characters. One row is asked for; the rest is
  * room for the error pages of gateways.
  */
-const MAX_LENGTH = 1024 * 1024;
+const MAX_LENGTH = 1 * 1024 * 1024;
 
 /**
  * The `fetch` of the supabase-js client: the platform's, except that it never follows redirects,
