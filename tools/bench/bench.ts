@@ -6,7 +6,6 @@ import { cpus } from "node:os";
 import { run } from "../run.ts";
 import { benchColdStart } from "./cold_start.ts";
 import { benchCpu } from "./cpu.ts";
-import { benchLookup } from "./lookup.ts";
 import { prepareSubjects } from "./subjects.ts";
 import { benchThroughput } from "./throughput.ts";
 
@@ -21,4 +20,3 @@ console.log(
 await benchThroughput(subjects);
 await benchCpu(subjects);
 await benchColdStart(subjects);
-await benchLookup();
