@@ -10,10 +10,10 @@ import { isTransient, retry } from "./retries.ts";
 /** How long one lookup may take, retries included, in milliseconds. */
 const LOOKUP_BUDGET_MS = 5_000;
 
-/** What can become of a lookup. A failure is an outcome, too: nothing throws. */
+/** How a lookup ends. A failure is an outcome, too. */
 export type LookupOutcome = "active" | "not_found" | "lookup_failed";
 
-/** Answers a check with what the table says. Never throws. */
+/** Looks a check up in the table. Never throws. */
 export type Lookup = (check: ActivationCheck) => Promise<LookupOutcome>;
 
 /**
@@ -28,7 +28,7 @@ export function createLookup(environment: Environment): Lookup {
     // There is no session, and this keeps supabase-js from looking for one at every query.
     accessToken: () => Promise.resolve(null),
     global: { fetch: fetchDataApi },
-    // Its own retries outlast the budget, and leave out connections that drop during the answer.
+    // Its own retries outlast the budget, and leave out connections that drop during the response.
     db: { retry: false },
   }).from("activation_keys");
   const deadline = createDeadlines(LOOKUP_BUDGET_MS);
@@ -45,15 +45,15 @@ export function createLookup(environment: Environment): Lookup {
         .limit(1)
         .abortSignal(signal);
 
-    let answer = await query();
-    if (isTransient(answer)) {
-      answer = await retry(query, answer, startedAt, signal);
+    let response = await query();
+    if (isTransient(response)) {
+      response = await retry(query, response, startedAt, signal);
     }
-    // Only 200 answers this query: another success may have left rows out.
-    if (answer.status === 200 && areKeysOf(project_id, answer.data)) {
-      return answer.data.length > 0 ? "active" : "not_found";
+    // Another success than 200 may have left rows out.
+    if (response.status === 200 && areKeysOf(project_id, response.data)) {
+      return response.data.length > 0 ? "active" : "not_found";
     }
-    logLookupFailure(answer, signal.aborted, performance.now() - startedAt);
+    logLookupFailure(response, signal.aborted, performance.now() - startedAt);
     return "lookup_failed";
   };
 }

@@ -4,11 +4,11 @@ import * as z from "zod/mini";
 export interface Environment {
   /** The project's base address. */
   supabaseUrl: string;
-  /** The key whose role may read the table. Never logged, never answered. */
+  /** The key whose role may read the table. Never logged, never sent to a caller. */
   secretKey: string;
 }
 
-// Bare: credentials would become a second `Authorization` header; a query or a fragment, get lost.
+// Credentials in it would become a second `Authorization` header; a query or a fragment is lost.
 const Url = z.url({ protocol: /^https?$/ }).check(z.regex(/^[^@?#]*$/));
 // Whatever an HTTP header can carry: a stray line break would fail every lookup instead of the boot.
 const Key = z.string().check(z.regex(/^[\x21-\x7e]+$/));

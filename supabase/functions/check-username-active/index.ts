@@ -13,7 +13,7 @@ import { respond } from "./responses.ts";
 const lookup = createLookup(readEnvironment(Deno.env));
 
 export default {
-  /** Answers a request. Nothing throws: what goes wrong is an outcome with an answer of its own. */
+  /** Responds to a request. Never throws: what goes wrong is an outcome, too. */
   async fetch(request: Request): Promise<Response> {
     if (request.method === "OPTIONS") return respond("preflight");
     if (request.method !== "POST") return respond("method_not_allowed");

@@ -9,10 +9,10 @@ const JSON_HEADERS = { ...HEADERS, "Content-Type": "application/json" };
 const ALLOW_HEADERS = { ...JSON_HEADERS, Allow: METHODS };
 
 /** Status, body, and the headers if they are not those of JSON. */
-type Answer = [number, string | null, Record<string, string>?];
+type Content = [number, string | null, Record<string, string>?];
 
 // A body is fixed text, so it can name no table, host, key or stack.
-const ANSWERS = {
+const RESPONSES = {
   active: [200, '{"success":true}'],
   not_found: [499, '{"error":"User not found for project"}'],
   lookup_failed: [500, '{"error":"Database error"}'],
@@ -29,18 +29,18 @@ const ANSWERS = {
     // A day, in seconds: otherwise each JSON request of a page costs two.
     "Access-Control-Max-Age": "86400",
   }],
-} satisfies Record<string, Answer>;
+} satisfies Record<string, Content>;
 
-/** What can become of a request: one name for each answer. */
-export type Outcome = keyof typeof ANSWERS;
+/** How a request ends: one name for each response. */
+export type Outcome = keyof typeof RESPONSES;
 
 /**
- * Makes the answer to an outcome.
+ * Makes the response for an outcome.
  *
  * @param outcome What became of the request.
  * @returns A new response.
  */
 export function respond(outcome: Outcome): Response {
-  const [status, body, headers = JSON_HEADERS]: Answer = ANSWERS[outcome];
+  const [status, body, headers = JSON_HEADERS]: Content = RESPONSES[outcome];
   return new Response(body, { status, headers });
 }

@@ -18,7 +18,7 @@ const JITTER_MS = 300;
  * PostgREST return during an outage; or the 400 without a code that PostgREST returns for lookups
  * in flight when PostgreSQL crashes.
  *
- * @param answer What supabase-js made of an attempt. Its status is 0 when there was no whole answer.
+ * @param response What supabase-js made of an attempt. Its status is 0 when there was no whole response.
  */
 export function isTransient(
   { status, error }: PostgrestSingleResponse<unknown>,
@@ -31,21 +31,21 @@ export function isTransient(
  * Retries until an attempt succeeds, or fails for good, or there is no time for another one.
  *
  * @param attempt Makes one attempt. Never throws.
- * @param answer What the first attempt gave.
+ * @param response What the first attempt gave.
  * @param startedAt When that began, by `performance.now()`.
  * @param signal Aborts when time is up.
  * @returns What the last attempt gave, or the one before it when time ran out during the last.
  */
 export async function retry<T extends PostgrestSingleResponse<unknown>>(
   attempt: () => PromiseLike<T>,
-  answer: T,
+  response: T,
   startedAt: number,
   signal: AbortSignal,
 ): Promise<T> {
   for (const at of RETRY_AT_MS) {
     const passedMs = performance.now() - startedAt;
     // An attempt later than the last could not end in time.
-    if (passedMs > LAST_AT_MS + JITTER_MS || !isTransient(answer)) break;
+    if (passedMs > LAST_AT_MS + JITTER_MS || !isTransient(response)) break;
     const dueInMs = at + JITTER_MS * Math.random() - passedMs;
     // After a slow failure, go on with the next attempt that is due, or at once with the last.
     if (dueInMs < 0 && at < LAST_AT_MS) continue;
@@ -53,7 +53,7 @@ export async function retry<T extends PostgrestSingleResponse<unknown>>(
     const next = await attempt();
     // When time runs out during the last attempt, the failure before it says more.
     if (at === LAST_AT_MS && signal.aborted) break;
-    answer = next;
+    response = next;
   }
-  return answer;
+  return response;
 }
