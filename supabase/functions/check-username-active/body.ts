@@ -21,16 +21,15 @@ const MIN_PIECE_BYTES = 2 * 1024;
 export async function readBody(
   request: Request,
 ): Promise<Uint8Array | undefined> {
-  const { headers, body } = request;
-  const declared = Number(headers.get("Content-Length") ?? NaN);
+  const declared = Number(request.headers.get("Content-Length") ?? NaN);
   // A body of declared length is read whole, which costs less than piece by piece.
   // Deno 2.1 takes both headers at once, and then the declared length is not the body's.
-  if (declared <= MAX_BODY_BYTES && !headers.has("Transfer-Encoding")) {
+  if (declared <= MAX_BODY_BYTES && !request.headers.has("Transfer-Encoding")) {
     return await within(MAX_BODY_MS, request.bytes());
   }
-  if (!body) return new Uint8Array();
+  if (!request.body) return new Uint8Array();
 
-  const pieces = piecesOf(body);
+  const pieces = piecesOf(request.body);
   if (!(declared > MAX_BODY_BYTES)) {
     const bytes = await within(MAX_BODY_MS, collect(pieces));
     if (bytes) return bytes;
@@ -79,10 +78,12 @@ async function* piecesOf(body: ReadableStream<Uint8Array>) {
   }
 }
 
-/** Gives what a promise gives, or throws when that takes too long. */
+/** Gives what a promise gives, or rejects when that takes too long. */
 function within<T>(ms: number, promise: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(reject, ms, new Error("Too late"));
-    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+    const timer = setTimeout(reject, ms);
+    const stop = () => clearTimeout(timer);
+    promise.then(resolve, reject);
+    promise.then(stop, stop);
   });
 }
