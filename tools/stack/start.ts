@@ -18,6 +18,9 @@ Runs PostgreSQL, the Data API and the edge function on this machine until Ctrl-C
 /** How long ending may take, in milliseconds. */
 const ENDING_MS = 4_000;
 
+/** One Ctrl-C can come twice: from the terminal, and passed on by `deno task`. */
+const REPEATED_MS = 500;
+
 requireDeno();
 const port = readArguments();
 try {
@@ -74,18 +77,15 @@ function endingAsked(): Promise<void> {
   const signals: Deno.Signal[] = Deno.build.os === "windows"
     ? ["SIGINT", "SIGBREAK"]
     : ["SIGINT", "SIGTERM", "SIGHUP"];
-  let asked = false;
+  let askedAt = Infinity;
   return new Promise((resolve) => {
     const end = () => {
-      if (asked) Deno.exit(130);
-      asked = true;
+      if (performance.now() - askedAt > REPEATED_MS) Deno.exit(130);
+      askedAt = Math.min(askedAt, performance.now());
       resolve();
     };
     for (const signal of signals) Deno.addSignalListener(signal, end);
-    launcherEnded().then(() => {
-      asked = true;
-      resolve();
-    });
+    launcherEnded().then(resolve);
   });
 }
 
