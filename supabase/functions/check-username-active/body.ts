@@ -16,7 +16,7 @@ const MIN_PIECE_BYTES = 2 * 1024;
  * @param request The request. Of its headers, only those about the body's length are looked at.
  * @returns The whole body, or `undefined` when it is longer than 16 KiB or comes in more than
  * 1,024 pieces.
- * @throws {Error} When the caller hangs up before the end, or has not sent all of it within 10 s.
+ * @throws When the caller hangs up before the end, or has not sent all of it within 10 s.
  */
 export async function readBody(
   request: Request,
