@@ -6,6 +6,7 @@ import { NOT_FOUND } from "../support/answers.ts";
 import { copyProject } from "../support/project_copy.ts";
 import { type Stack, startStack } from "../../tools/stack/stack.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
+import { SEEDED } from "../support/start_process.ts";
 import { changeFunction, NO_IS_404, runTask } from "../support/run_task.ts";
 
 const TESTS = {
@@ -115,7 +116,7 @@ Deno.test("task: test:remote without the secret key reaches the function alone, 
   await using gateway = startHostedGateway(stack);
   const seeded = {
     ACTIVE_USERNAME: "CaptainKirin#0417",
-    ACTIVE_PROJECT_ID: "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4",
+    ACTIVE_PROJECT_ID: SEEDED,
   };
   const named = "request: the user that ACTIVE_USERNAME names → 200";
   const env = { API_URL: gateway.url, SECRET_KEY: "" };
