@@ -29,6 +29,7 @@ import {
 
 /** The lookup's budget, with what a loaded machine may add to it. */
 const { budgetMs: BUDGET_MS, attempts: MAX_ATTEMPTS } = LIMITS;
+const [FIRST_LAST_MS] = LIMITS.lastAttemptMs;
 const SLACK_MS = 900;
 
 const PROJECT = "0d5c8f3e-27b1-4c6a-9e84-b1f6720a3d59";
@@ -240,6 +241,13 @@ const MORE_REQUESTS: Fault[] = [
     "timeout 0",
   ],
   ["drops every connection", drop, "unreachable 0"],
+  [
+    "drops every connection, and the last one only when time is up",
+    async (connection, request) => {
+      if (sinceAsked(request) >= FIRST_LAST_MS) await hang(connection);
+    },
+    "unreachable 0",
+  ],
   ...[502, 504, 520, 522].map((status): Fault => [
     `${status} always`,
     html(status),
@@ -450,11 +458,15 @@ async function assertLogged(met: Met[], others: string[] = []): Promise<void> {
   assertEquals([met.filter(({ log }) => log), others], [[], []]);
 }
 
+/** How long ago the function was asked what it now asks the Data API, in milliseconds. */
+function sinceAsked(request: string): number {
+  return performance.now() - (askedAt.get(projectOf(request)) ?? NaN);
+}
+
 /** Fails as long as it is down, counted from the question, and is healthy afterwards. */
 function downFor(ms: number, down: Behaviour): Behaviour {
   return (connection, request) => {
-    const upAt = (askedAt.get(projectOf(request)) ?? NaN) + ms;
-    const behave = performance.now() < upAt ? down : keys();
+    const behave = sinceAsked(request) < ms ? down : keys();
     return behave(connection, request);
   };
 }

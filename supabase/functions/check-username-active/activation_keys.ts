@@ -47,13 +47,13 @@ export function createLookup(environment: Environment): Lookup {
 
     let response = await query();
     if (isTransient(response)) {
-      response = await retry(query, response, startedAt, signal);
+      response = await retry(query, response, startedAt);
     }
     // Another success than 200 may have left rows out.
     if (response.status === 200 && areKeysOf(project_id, response.data)) {
       return response.data.length > 0 ? "active" : "not_found";
     }
-    logLookupFailure(response, signal.aborted, performance.now() - startedAt);
+    logLookupFailure(response, performance.now() - startedAt);
     return "lookup_failed";
   };
 }

@@ -10,17 +10,18 @@ const Code = z.string().check(z.regex(/^([A-Z0-9]{5}|PGRST(\d{3}|X\d{2}))$/));
  *
  * @param response What supabase-js made of the Data API's response. Its status is 0 when there was
  * no whole one.
- * @param timedOut Whether the lookup's budget ran out.
  * @param durationMs How long the lookup took, in milliseconds.
  */
 export function logLookupFailure(
   { status, error }: PostgrestSingleResponse<unknown>,
-  timedOut: boolean,
   durationMs: number,
 ): void {
   // The error may be any JSON, whatever its type says.
   let code = Code.safeParse(error?.code).data ?? `http_${status}`;
-  if (status === 0) code = timedOut ? "timeout" : "unreachable";
+  if (status === 0) {
+    // Then the error is supabase-js's own, and begins with the name of what the fetch threw.
+    code = error?.message.startsWith("Timeout") ? "timeout" : "unreachable";
+  }
   if (status === 200) code = "malformed";
   console.error(JSON.stringify({
     event: "lookup_failed",

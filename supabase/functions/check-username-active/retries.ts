@@ -33,14 +33,12 @@ export function isTransient(
  * @param attempt Makes one attempt. Never throws.
  * @param response What the first attempt gave.
  * @param startedAt When that began, by `performance.now()`.
- * @param signal Aborts when time is up.
- * @returns What the last attempt gave, or the one before it when time ran out during the last.
+ * @returns What the last attempt gave, or the one before it when the last had no response.
  */
 export async function retry<T extends PostgrestSingleResponse<unknown>>(
   attempt: () => PromiseLike<T>,
   response: T,
   startedAt: number,
-  signal: AbortSignal,
 ): Promise<T> {
   for (const at of RETRY_AT_MS) {
     const passedMs = performance.now() - startedAt;
@@ -51,8 +49,8 @@ export async function retry<T extends PostgrestSingleResponse<unknown>>(
     if (dueInMs < 0 && at < LAST_AT_MS) continue;
     await new Promise((done) => setTimeout(done, Math.max(0, dueInMs)));
     const next = await attempt();
-    // When time runs out during the last attempt, the failure before it says more.
-    if (at === LAST_AT_MS && signal.aborted) break;
+    // It may have been cut off because time was up: the failure before it says more.
+    if (at === LAST_AT_MS && next.status === 0) break;
     response = next;
   }
   return response;
