@@ -2,7 +2,7 @@
 import { ACTIVE, NOT_FOUND } from "../support/answers.ts";
 import { LIMITS } from "../support/limits.ts";
 import { assertAnswer } from "../support/assert_answer.ts";
-import { issueKeys, testWithKeys } from "../support/issue_keys.ts";
+import { issueKeys, testWithKeys as test } from "../support/issue_keys.ts";
 import { check } from "../support/send.ts";
 
 // Plain names, each with names that a careless comparison would take for the same user.
@@ -62,30 +62,24 @@ const NAMES: Record<string, string[]> = {
 };
 
 for (const [name, others] of Object.entries(NAMES)) {
-  testWithKeys(
-    `name: ${JSON.stringify(name)} matches itself and nobody else`,
-    async () => {
-      await using project = await issueKeys([name]);
-      await assertAnswer(check(project.id, name), ACTIVE);
-      for (const other of others) {
-        await assertAnswer(check(project.id, other), NOT_FOUND, other);
-      }
-    },
-  );
+  test(`name: ${JSON.stringify(name)} matches itself and nobody else`, async () => {
+    await using project = await issueKeys([name]);
+    await assertAnswer(check(project.id, name), ACTIVE);
+    for (const other of others) {
+      await assertAnswer(check(project.id, other), NOT_FOUND, other);
+    }
+  });
 
-  testWithKeys(
-    `name: a look-alike of ${JSON.stringify(name)} does not match`,
-    async () => {
-      await using project = await issueKeys(others);
-      await assertAnswer(check(project.id, name), NOT_FOUND);
-      for (const other of others) {
-        await assertAnswer(check(project.id, other), ACTIVE, other);
-      }
-    },
-  );
+  test(`name: a look-alike of ${JSON.stringify(name)} does not match`, async () => {
+    await using project = await issueKeys(others);
+    await assertAnswer(check(project.id, name), NOT_FOUND);
+    for (const other of others) {
+      await assertAnswer(check(project.id, other), ACTIVE, other);
+    }
+  });
 }
 
-testWithKeys("name: 256 code points beyond the BMP", async () => {
+test("name: 256 code points beyond the BMP", async () => {
   const name = "🛩".repeat(LIMITS.name);
   await using project = await issueKeys([name]);
   await assertAnswer(check(project.id, name), ACTIVE);

@@ -15,7 +15,7 @@ import {
 } from "../support/answers.ts";
 import { LIMITS } from "../support/limits.ts";
 import { assertAnswer } from "../support/assert_answer.ts";
-import { issueKeys, testWithKeys } from "../support/issue_keys.ts";
+import { issueKeys, testWithKeys as test } from "../support/issue_keys.ts";
 import { check, PANEL_PREFLIGHT, send } from "../support/send.ts";
 import { isReadOnly } from "../support/service_under_test.ts";
 
@@ -267,26 +267,23 @@ if (ACTIVE_USERNAME && ACTIVE_PROJECT_ID) {
   });
 }
 
-testWithKeys(
-  "request: UUIDs of any version and variant, in either case",
-  async () => {
-    for (
-      const id of [
-        "11111111-1111-1111-1111-111111111111",
-        "00000000-0000-0000-0000-000000000000",
-        "ffffffff-ffff-ffff-ffff-ffffffffffff",
-        "ABCDEFab-cdef-0123-4567-89abcdefABCD",
-        "6f3b1d52-8c4e-9f0a-cb7d-2e5a1c90d3f5",
-      ]
-    ) {
-      const user = crypto.randomUUID();
-      await using _project = await issueKeys([user], id);
-      await assertAnswer(check(id, user), ACTIVE, id);
-      await assertAnswer(check(id.toLowerCase(), user), ACTIVE, id);
-      await assertAnswer(check(id.toUpperCase(), user), ACTIVE, id);
-    }
-  },
-);
+test("request: UUIDs of any version and variant, in either case", async () => {
+  for (
+    const id of [
+      "11111111-1111-1111-1111-111111111111",
+      "00000000-0000-0000-0000-000000000000",
+      "ffffffff-ffff-ffff-ffff-ffffffffffff",
+      "ABCDEFab-cdef-0123-4567-89abcdefABCD",
+      "6f3b1d52-8c4e-9f0a-cb7d-2e5a1c90d3f5",
+    ]
+  ) {
+    const user = crypto.randomUUID();
+    await using _project = await issueKeys([user], id);
+    await assertAnswer(check(id, user), ACTIVE, id);
+    await assertAnswer(check(id.toLowerCase(), user), ACTIVE, id);
+    await assertAnswer(check(id.toUpperCase(), user), ACTIVE, id);
+  }
+});
 
 Deno.test("request: a preflight lets in-game panels POST", async () => {
   // The gateway of `supabase start` answers preflights itself, with 200 and headers of its own.

@@ -1,16 +1,16 @@
 /** The page for operators adopts a table that was there before, and undoes that. */
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { cliCommand, codeBlock } from "../support/pages.ts";
-import { PRIVILEGES, PRIVILEGES_QUERY } from "../support/privileges.ts";
-import { copyProject } from "../support/project_copy.ts";
-import { push, runCli } from "../support/push.ts";
 import { supabase } from "../../tools/supabase_cli.ts";
 import {
   type DatabaseServer,
   startDatabaseServer,
 } from "../../tools/types/database_server.ts";
+import { cliCommand, codeBlock } from "../support/pages.ts";
+import { PRIVILEGES, PRIVILEGES_QUERY } from "../support/privileges.ts";
+import { copyProject } from "../support/project_copy.ts";
+import { push, runCli } from "../support/push.ts";
 
-const PRODUCT = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
+const PRODUCT = "0d5c8f3e-27b1-4c6a-9e84-b1f6720a3d59";
 const USER = "Zoë Brückner#4821";
 
 /** A table with a text primary key, another column without a default, rows and policies. */
@@ -32,6 +32,10 @@ const TABLE = `
   create policy "Everybody reads" on public.activation_keys for select using (true);
 `;
 
+const PAGE = "supabase/README.md";
+const sql = (says: string) => codeBlock(PAGE, "sql", says);
+const ADOPTION = await sql("-- What the function needs");
+
 Deno.test("existing table: db push, without anything else, fails and changes nothing", async () => {
   await using server = await startDatabaseServer("open");
   await server.exec(TABLE);
@@ -47,9 +51,16 @@ Deno.test("existing table: db push, without anything else, fails and changes not
 Deno.test("existing table: is adopted with its rows and its history, serves, and goes back", async () => {
   await using server = await startDatabaseServer("open");
   await server.exec(TABLE);
-  await rememberMigration(server, "20250101000000", "keys", "select 1");
-  await using operator = await adopter(server);
-
+  // A migration of the project's that this repository does not have.
+  await server.exec(`
+    create schema supabase_migrations;
+    create table supabase_migrations.schema_migrations (
+      version text primary key, statements text[], name text
+    );
+    insert into supabase_migrations.schema_migrations
+    values ('20250101000000', array['select 1'], 'keys');
+  `);
+  await using operator = await startAdoption(server);
   const { stderr } = await supabase(
     ["db", "push", "--yes", `--remote=${server.url}`],
     { cwd: operator.url },
@@ -59,19 +70,16 @@ Deno.test("existing table: is adopted with its rows and its history, serves, and
     "Remote migration versions not found in local migrations directory",
   );
 
-  await operator.adopt(await sql("-- What the function needs"));
+  await operator.adopt(ADOPTION);
   await assertServes(server);
   assertEquals(await server.exec(PRIVILEGES_QUERY), PRIVILEGES);
 
   await server.exec("set role service_role");
   await server.exec(await sql("-- A key is issued"));
-  assertEquals(
-    await server.exec(
-      "select curr_user from activation_keys where key = 'AAAA-3'",
-    ),
-    [{ curr_user: "Amelia#1937" }],
+  const issued = await server.exec(
+    "delete from activation_keys where key = 'AAAA-3' returning curr_user",
   );
-  await server.exec("delete from activation_keys where key = 'AAAA-3'");
+  assertEquals(issued, [{ curr_user: "Amelia#1937" }]);
   await server.exec("reset role");
 
   await operator.undo();
@@ -88,18 +96,17 @@ Deno.test("existing table: a project_id of type text becomes a uuid, and text ag
       ('AAAA-5', ' ${PRODUCT}', null, 0),
       ('AAAA-6', '{${PRODUCT.toUpperCase()}}', null, 0)`,
   );
-  await using operator = await adopter(server);
+  await using operator = await startAdoption(server);
   const conversion = await sql("-- Fails, and changes nothing");
-  const adoption = await sql("-- What the function needs");
 
   // The large table's way: without the index first.
-  const [withoutIndex = ""] = adoption.split("create index");
-  const error = await assertRejects(
+  const [withoutIndex = ""] = ADOPTION.split("create index");
+  const { message } = await assertRejects(
     () => operator.adopt(conversion + withoutIndex),
     Error,
     "invalid input syntax for type uuid",
   );
-  assertStringIncludes(error.message, `"concorde"`);
+  assertStringIncludes(message, `"concorde"`);
   await operator.assertUnchanged();
   const stops = await server.exec(await sql("-- Values that stop"));
   assertEquals(
@@ -122,10 +129,8 @@ Deno.test("existing table: a project_id of type text becomes a uuid, and text ag
 Deno.test("existing table: a curr_user that ignores trailing spaces becomes exact", async () => {
   await using server = await startDatabaseServer("open");
   await server.exec(TABLE.replace("curr_user text", "curr_user character(40)"));
-  await using operator = await adopter(server);
-  await operator.adopt(
-    await sql("-- Exact comparison") + await sql("-- What the function needs"),
-  );
+  await using operator = await startAdoption(server);
+  await operator.adopt(await sql("-- Exact comparison") + ADOPTION);
   await assertServes(server);
   await operator.undo();
 });
@@ -137,17 +142,15 @@ Deno.test("existing table: columns of other names are followed, and old readers 
       .replace("curr_user text", "player varchar(256)")
       .replace("update (curr_user)", "update (player)"),
   );
-  await using operator = await adopter(server);
-  const [columns, adoption] = [
-    await sql("-- Columns that always hold"),
-    await sql("-- What the function needs"),
-  ];
+  await using operator = await startAdoption(server);
   // What the page says to leave out for readers that cannot move yet.
-  const open = adoption.split(/(?<=;\n)/).filter((statement) =>
+  const open = ADOPTION.split(/(?<=;\n)/).filter((statement) =>
     !/^revoke|enable row level security/.test(statement)
   );
   assertEquals(open.length, 3);
-  await operator.adopt(columns + open.join(""));
+  await operator.adopt(
+    await sql("-- Columns that always hold") + open.join(""),
+  );
   await assertServes(server);
   await server.exec("set role authenticated");
   assertEquals(
@@ -159,49 +162,38 @@ Deno.test("existing table: columns of other names are followed, and old readers 
 });
 
 /** An operator who follows the page, in a copy of the project. */
-interface Adopter extends AsyncDisposable {
-  url: URL;
-  /** Steps 2 to 5. */
-  adopt(migration: string): Promise<void>;
-  /** Pushes a migration. */
-  migrate(name: string, migration: string): Promise<void>;
-  /** Step 1. */
-  saveUndo(): Promise<void>;
-  /** Goes back, and checks that the table is as it was. */
-  undo(): Promise<void>;
-  assertUnchanged(): Promise<void>;
-}
-
-async function adopter(server: DatabaseServer): Promise<Adopter> {
+async function startAdoption(server: DatabaseServer) {
   const project = await copyProject();
   const { url } = project;
   const migrations = new URL("supabase/migrations/", url);
   let before: unknown;
   let undoing = "";
-  let migrationsWritten = 0;
+  let version = 99991231235900;
 
   const run = async (command: string) =>
-    await runCli(server, await cliCommand("supabase/README.md", command), url);
+    await runCli(server, await cliCommand(PAGE, command), url);
+  const assertUnchanged = async () =>
+    assertEquals(await stateOf(server), before);
+  /** Step 1. */
   const saveUndo = async () => {
     before = await stateOf(server);
     const rows = await server.exec(await sql("-- Prints what undoes"));
     undoing = rows.map(({ undo }) => `${undo}\n`).join("");
   };
   const migrate = async (name: string, migration: string) => {
-    const version = 99991231235900 + migrationsWritten++;
-    await Deno.writeTextFile(
-      new URL(`${version}_${name}.sql`, migrations),
-      migration,
-    );
+    const file = new URL(`${version++}_${name}.sql`, migrations);
+    await Deno.writeTextFile(file, migration);
     await push(server, url);
   };
   await saveUndo();
   return {
-    url,
+    ...project,
+    assertUnchanged,
     saveUndo,
     migrate,
-    async adopt(migration) {
-      const command = await cliCommand("supabase/README.md", "migration fetch");
+    /** Steps 2 to 5. */
+    async adopt(migration: string) {
+      const command = await cliCommand(PAGE, "migration fetch");
       const { code, stderr } = await supabase(
         [...command, "--yes", `--remote=${server.url}`],
         { cwd: url },
@@ -216,9 +208,10 @@ async function adopter(server: DatabaseServer): Promise<Adopter> {
       await run("migration repair");
       await migrate("adopt_activation_keys", migration);
     },
+    /** Goes back, and checks that the table is as it was. */
     async undo() {
       await migrate("undo_adoption", undoing);
-      assertEquals(await stateOf(server), before);
+      await assertUnchanged();
       await Deno.remove(
         new URL("20261121000000_create_activation_keys.sql", migrations),
       );
@@ -227,12 +220,8 @@ async function adopter(server: DatabaseServer): Promise<Adopter> {
         await push(server, url),
         "Remote database is up to date.",
       );
-      assertEquals(await stateOf(server), before);
+      await assertUnchanged();
     },
-    async assertUnchanged() {
-      assertEquals(await stateOf(server), before);
-    },
-    [Symbol.asyncDispose]: () => project[Symbol.asyncDispose](),
   };
 }
 
@@ -279,25 +268,4 @@ async function stateOf(server: DatabaseServer): Promise<unknown> {
     state[what] = await server.exec(query);
   }
   return state;
-}
-
-/** Enters a migration into a project's history that this repository does not have. */
-async function rememberMigration(
-  server: DatabaseServer,
-  version: string,
-  name: string,
-  statement: string,
-): Promise<void> {
-  await server.exec(`
-    create schema supabase_migrations;
-    create table supabase_migrations.schema_migrations (
-      version text primary key, statements text[], name text
-    );
-    insert into supabase_migrations.schema_migrations
-    values ('${version}', array['${statement}'], '${name}');
-  `);
-}
-
-function sql(says: string): Promise<string> {
-  return codeBlock("supabase/README.md", "sql", says);
 }

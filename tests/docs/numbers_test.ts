@@ -5,128 +5,80 @@ import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
 import { LIMITS } from "../support/limits.ts";
 import { PREFLIGHT } from "../support/answers.ts";
 
-const README = "README.md";
-const OPERATORS = "supabase/README.md";
-const CALLERS = `${FUNCTION_FOLDER_PATH}README.md`;
-const OPENAPI = `${FUNCTION_FOLDER_PATH}openapi.yaml`;
-const BODY = `${FUNCTION_FOLDER_PATH}body.ts`;
-const RETRIES = `${FUNCTION_FOLDER_PATH}retries.ts`;
-const MIGRATION =
-  "supabase/migrations/20261121000000_create_activation_keys.sql";
-
+const FOLDER = FUNCTION_FOLDER_PATH;
 const [earliestMs, latestMs] = LIMITS.lastAttemptMs;
+const MAX_AGE_S = Number(PREFLIGHT.headers?.["access-control-max-age"]);
+const PORT = Number(new URL(LOCAL_SERVICE.API_URL).port);
 
-/** Each number, and where it stands. */
-const NUMBERS: Record<string, [number, ...[path: string, pattern: RegExp][]]> =
-  {
-    "the body limit, in KiB": [
-      LIMITS.bodyBytes / 1024,
-      [BODY, /MAX_BODY_BYTES = (\d+) \*/g],
-      [BODY, /longer than (\d+) KiB/g],
-      [README, /More than (\d+) KiB of body/g],
-      [OPERATORS, /cut off at (\d+) KiB/g],
-      [OPENAPI, /(?:At most|More than) (\d+) KiB/g],
-    ],
-    "the pieces of a body": [
-      LIMITS.bodyPieces,
-      [BODY, /MAX_BODY_PIECES = ([\d_]+)/g],
-      [BODY, /more than ([\d,]+) pieces/g],
-      [README, /more than ([\d,]+) pieces/g],
-      [OPERATORS, /at most ([\d,]+) pieces/g],
-      [OPENAPI, /more than ([\d,]+) pieces/g],
-    ],
-    "how long a body may take, in milliseconds": [
-      LIMITS.bodyMs,
-      [BODY, /MAX_BODY_MS = ([\d_]+)/g],
-    ],
-    "the same in seconds": [
-      LIMITS.bodyMs / 1000,
-      [BODY, /within (\d+) s/g],
-      [README, /not whole within (\d+) s/g],
-      [OPERATORS, /be whole within (\d+) seconds/g],
-      [OPENAPI, /whole within (\d+) s/g],
-    ],
-    "how much is discarded, in MiB": [
-      LIMITS.discardedBytes / 1024 / 1024,
-      [BODY, /MAX_DISCARDED_BYTES = (\d+) \* 1024 \* 1024/g],
-    ],
-    "for how long, in milliseconds": [
-      LIMITS.discardedMs,
-      [BODY, /MAX_DISCARDED_MS = ([\d_]+)/g],
-    ],
-    "the length of a name": [
-      LIMITS.name,
-      [`${FUNCTION_FOLDER_PATH}request.ts`, /\{1,(\d+)\}/g],
-      [README, /more than (\d+) code points/g],
-      [OPENAPI, /(?:maxLength:|Up to) (\d+)/g],
-      [MIGRATION, /between 1 and (\d+)/g],
-    ],
-    "the lookup's budget, in seconds": [
-      LIMITS.budgetMs / 1000,
-      [
-        `${FUNCTION_FOLDER_PATH}activation_keys.ts`,
-        /LOOKUP_BUDGET_MS = (\d+)_000/g,
-      ],
-      [README, /takes over (\d+) s/g],
-      [CALLERS, /and (\d+) seconds when the database hangs/g],
-      [OPERATORS, /No response within (\d+) s/g],
-      [OPERATORS, /longer than (\d+) seconds fail/g],
-      [OPERATORS, /below the lookup's (\d+) s/g],
-      [OPENAPI, /took more than (\d+) seconds/g],
-    ],
-    "the last attempt, in milliseconds": [
-      earliestMs,
-      [RETRIES, /LAST_AT_MS = ([\d_]+)/g],
-    ],
-    "how much later it may be": [
-      latestMs - earliestMs,
-      [RETRIES, /JITTER_MS = ([\d_]+)/g],
-    ],
-    "the last attempt, in seconds": [
-      earliestMs / 1000,
-      [OPERATORS, /the last time ([\d.]+) to/g],
-    ],
-    "its latest, in seconds": [
-      latestMs / 1000,
-      [OPERATORS, /the last time [\d.]+ to ([\d.]+) seconds/g],
-    ],
-    "how much of the Data API's response is read, in MiB": [
-      1,
-      [
-        `${FUNCTION_FOLDER_PATH}data_api.ts`,
-        /MAX_LENGTH = (\d+) \* 1024 \* 1024/g,
-      ],
-      [OPERATORS, /([\d.]+) MiB/g],
-    ],
-    "the local port": [
-      Number(new URL(LOCAL_SERVICE.API_URL).port),
-      [README, /127\.0\.0\.1:(\d+)/g],
-      [CALLERS, /127\.0\.0\.1:(\d+)/g],
-      [OPENAPI, /127\.0\.0\.1:(\d+)/g],
-    ],
-    "how long a preflight may be kept, in seconds": [
-      Number(PREFLIGHT.headers?.["access-control-max-age"]),
-      [
-        `${FUNCTION_FOLDER_PATH}responses.ts`,
-        /"Access-Control-Max-Age": "(\d+)"/g,
-      ],
-      [OPENAPI, /const: "(\d+)"/g],
-    ],
-  };
+/** Files, and the texts around each number in them: `#` is where it stands. */
+const PLACES: Record<string, [number: number, text: string][]> = {
+  "README.md": [
+    [LIMITS.bodyBytes / 1024, "More than # KiB of body"],
+    [LIMITS.bodyPieces, "more than # pieces"],
+    [LIMITS.bodyMs / 1000, "not whole within # s"],
+    [LIMITS.name, "more than # code points"],
+    [LIMITS.budgetMs / 1000, "takes over # s"],
+    [PORT, "127.0.0.1:#"],
+  ],
+  "supabase/README.md": [
+    [LIMITS.bodyBytes / 1024, "cut off at # KiB"],
+    [LIMITS.bodyPieces, "at most # pieces"],
+    [LIMITS.bodyMs / 1000, "be whole within # seconds"],
+    [LIMITS.budgetMs / 1000, "No response within # s"],
+    [LIMITS.budgetMs / 1000, "longer than # seconds fail"],
+    [LIMITS.budgetMs / 1000, "below the lookup's # s"],
+    [earliestMs / 1000, "the last time # to"],
+    [latestMs / 1000, `the last time ${earliestMs / 1000} to # seconds`],
+    [LIMITS.responseMiB, "# MiB"],
+  ],
+  [`${FOLDER}README.md`]: [
+    [LIMITS.budgetMs / 1000, "and # seconds when the database hangs"],
+    [PORT, "127.0.0.1:#"],
+  ],
+  [`${FOLDER}openapi.yaml`]: [
+    [LIMITS.bodyBytes / 1024, "At most # KiB"],
+    [LIMITS.bodyBytes / 1024, "More than # KiB"],
+    [LIMITS.bodyPieces, "more than # pieces"],
+    [LIMITS.bodyMs / 1000, "whole within # s"],
+    [LIMITS.name, "maxLength: #"],
+    [LIMITS.name, "Up to #"],
+    [LIMITS.budgetMs / 1000, "took more than # seconds"],
+    [PORT, "127.0.0.1:#"],
+    [MAX_AGE_S, 'const: "#"'],
+  ],
+  [`${FOLDER}body.ts`]: [
+    [LIMITS.bodyBytes / 1024, "MAX_BODY_BYTES = # *"],
+    [LIMITS.bodyBytes / 1024, "longer than # KiB"],
+    [LIMITS.bodyPieces, "MAX_BODY_PIECES = #"],
+    [LIMITS.bodyPieces, "more than # pieces"],
+    [LIMITS.bodyMs, "MAX_BODY_MS = #"],
+    [LIMITS.bodyMs / 1000, "within # s"],
+    [LIMITS.discardedBytes / 1024 / 1024, "MAX_DISCARDED_BYTES = # * 1024 *"],
+    [LIMITS.discardedMs, "MAX_DISCARDED_MS = #"],
+  ],
+  [`${FOLDER}request.ts`]: [[LIMITS.name, "{1,#}"]],
+  [`${FOLDER}activation_keys.ts`]: [[LIMITS.budgetMs, "LOOKUP_BUDGET_MS = #"]],
+  [`${FOLDER}retries.ts`]: [
+    [earliestMs, "LAST_AT_MS = #"],
+    [latestMs - earliestMs, "JITTER_MS = #"],
+  ],
+  [`${FOLDER}data_api.ts`]: [[LIMITS.responseMiB, "MAX_LENGTH = # * 1024 *"]],
+  [`${FOLDER}responses.ts`]: [[MAX_AGE_S, '"Access-Control-Max-Age": "#"']],
+  "supabase/migrations/20261121000000_create_activation_keys.sql": [
+    [LIMITS.name, "between 1 and #"],
+  ],
+};
 
-for (const [what, [number, ...places]] of Object.entries(NUMBERS)) {
-  Deno.test(`numbers: ${what}`, async () => {
-    const wrong = [];
-    for (const [path, pattern] of places) {
-      const text = await Deno.readTextFile(new URL(path, PROJECT));
-      // Prose is wrapped, and numbers have separators.
-      const said = text.replaceAll(/\n\s*(\* )?/g, " ").matchAll(pattern)
-        .map(([, digits = ""]) => Number(digits.replaceAll(/[_,]/g, "")))
-        .toArray();
-      if (said.length === 0 || said.some((other) => other !== number)) {
-        wrong.push(`${path} says ${said} for ${pattern}`);
-      }
+for (const [path, numbers] of Object.entries(PLACES)) {
+  Deno.test(`numbers: ${path}`, async () => {
+    const text = await Deno.readTextFile(new URL(path, PROJECT));
+    // Prose is wrapped.
+    const line = text.replaceAll(/\n\s*(\* )?/g, " ");
+    for (const [number, around] of numbers) {
+      const [before = "", after = ""] = around.split("#").map(RegExp.escape);
+      const said = line.matchAll(RegExp(`${before}([\\d.,_]*\\d)${after}`, "g"))
+        .map(([, digits = ""]) => Number(digits.replaceAll(/[_,]/g, "")));
+      assertEquals([...new Set(said)], [number], around);
     }
-    assertEquals(wrong, [], `The tests expect ${number}`);
   });
 }

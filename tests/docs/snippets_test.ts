@@ -6,7 +6,8 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import { fileURLToPath } from "node:url";
-import { FUNCTION_PATH } from "../../tools/project.ts";
+import { serveOnLoopback } from "../../tools/loopback.ts";
+import { FUNCTION_PATH, SEEDED } from "../../tools/project.ts";
 import { npx } from "../../tools/run.ts";
 import { openDatabase } from "../../tools/stack/database.ts";
 import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
@@ -18,7 +19,6 @@ import {
   LANGUAGE_NAMES,
   panelCode,
   prepareCaller,
-  PRODUCT,
 } from "../support/callers.ts";
 import { issueKeys } from "../support/issue_keys.ts";
 import { codeBlock } from "../support/pages.ts";
@@ -30,34 +30,29 @@ import { freePort } from "../support/start_process.ts";
 /** A name with everything that could get lost on its way. */
 const USER = 'Zoë "Ace" \\ \t\u0001 😀#4821';
 
+/** The product on the pages. */
+const PRODUCT = SEEDED.project_id;
+
 /** A service that nobody has started. */
 const DOWN = `http://127.0.0.1:${freePort()}`;
 
-interface StandIn extends AsyncDisposable {
-  url: string;
-  requests: number;
-}
-
 /** Starts a service that sends these statuses, one after another, and then 500. For none, it hangs. */
-function startStandIn(statuses: number[]): StandIn {
+function startStandIn(statuses: number[]) {
   const hanging = Promise.withResolvers<Response>();
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
-    ({ url }) => {
-      // Only who follows a redirect comes here.
-      if (!url.endsWith(FUNCTION_PATH)) return new Response();
-      const status = statuses[standIn.requests++] ?? 500;
-      if (statuses.length === 0) return hanging.promise;
-      const body = status === 204 ? null : "<h1>Not of the function</h1>";
-      return new Response(body, { status, headers: { Location: "/" } });
-    },
-  );
-  const standIn: StandIn = {
-    url: `http://127.0.0.1:${server.addr.port}`,
+  const server = serveOnLoopback(({ url }) => {
+    // Only who follows a redirect comes here.
+    if (!url.endsWith(FUNCTION_PATH)) return new Response();
+    const status = statuses[standIn.requests++] ?? 500;
+    if (statuses.length === 0) return hanging.promise;
+    const body = status === 204 ? null : "<h1>Not of the function</h1>";
+    return new Response(body, { status, headers: { Location: "/" } });
+  });
+  const standIn = {
+    url: server.url,
     requests: 0,
     async [Symbol.asyncDispose]() {
       hanging.resolve(new Response());
-      await server.shutdown();
+      await server[Symbol.asyncDispose]();
     },
   };
   return standIn;

@@ -12,7 +12,7 @@ import {
 import { assertAnswer } from "../support/assert_answer.ts";
 import { rows } from "../support/data_api_stub.ts";
 import { LIMITS } from "../support/limits.ts";
-import { isLeftOut } from "../support/left_out.ts";
+import { testWith } from "../support/left_out.ts";
 import { check, send } from "../support/send.ts";
 import { breaksOff, raw, residentMb, startOnStub } from "../support/wire.ts";
 
@@ -23,8 +23,8 @@ const PROJECT = "0d5c8f3e-27b1-4c6a-9e84-b1f6720a3d59";
 const REQUESTS = Number(Deno.env.get("LOAD_REQUESTS") ?? 6_000);
 const MEMORY_GROWTH_MB = 8;
 
-const MIXED = `caller: ${REQUESTS} mixed requests leave no memory behind`;
-Deno.test(MIXED, { ignore: isLeftOut(MIXED, "/proc or ps") }, async () => {
+const test = testWith("/proc or ps");
+test(`caller: ${REQUESTS} mixed requests leave no memory behind`, async () => {
   await using stack = await startOnStub({ heapMb: 24 });
   const { dataApi, edgeFunction } = stack;
   const { url } = edgeFunction;

@@ -6,7 +6,7 @@ import { run } from "../../tools/run.ts";
 import { ACTIVE, INVALID_JSON, TOO_LARGE } from "../support/answers.ts";
 import { assertAnswer } from "../support/assert_answer.ts";
 import { LIMITS } from "../support/limits.ts";
-import { isLeftOut } from "../support/left_out.ts";
+import { isLeftOut, testWith } from "../support/left_out.ts";
 import { check } from "../support/send.ts";
 import { write } from "../support/data_api_stub.ts";
 import { post, raw, read, residentMb, startOnStub } from "../support/wire.ts";
@@ -49,9 +49,8 @@ for (
   });
 }
 
-const CRUMBS =
-  "caller: fourteen that send crumbs without end keep nobody else waiting";
-Deno.test(CRUMBS, { ignore: isLeftOut(CRUMBS, "fair sockets") }, async () => {
+const test = testWith("fair sockets");
+test("caller: fourteen that send crumbs without end keep nobody else waiting", async () => {
   await using stack = await startOnStub();
   const { url, pid } = stack.edgeFunction;
   const senders = run(Deno.execPath(), [

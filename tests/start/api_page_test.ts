@@ -45,12 +45,11 @@ Deno.test("start: serves a page at its address", async (context) => {
   await context.step(
     "an edit of openapi.yaml shows at the next load",
     async () => {
-      const file = new URL(`${FUNCTION_FOLDER_PATH}openapi.yaml`, copy.url);
+      const path = `${FUNCTION_FOLDER_PATH}openapi.yaml`;
       const served = async () => await (await get("/openapi.yaml")).text();
-      const document = await Deno.readTextFile(file);
+      const document = await Deno.readTextFile(new URL(path, copy.url));
       assertEquals(await served(), document);
-      const edited = document.replace("title: ", "title: EDITED ");
-      await Deno.writeTextFile(file, edited);
+      const edited = await copy.edit(path, "title: ", "title: EDITED ");
       assertEquals(await served(), edited);
     },
   );

@@ -2,9 +2,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { assert, assertEquals } from "@std/assert";
+import { SEEDED } from "../../tools/project.ts";
 import { NOT_FOUND } from "../support/answers.ts";
 import { assertAnswer } from "../support/assert_answer.ts";
-import { isLeftOut } from "../support/left_out.ts";
+import { testWith } from "../support/left_out.ts";
 import { copyProject } from "../support/project_copy.ts";
 import { check } from "../support/send.ts";
 import {
@@ -12,78 +13,63 @@ import {
   isFree,
   READY,
   runProcess,
-  SEEDED,
   STACK_TRACE,
   startReady,
   until,
 } from "../support/start_process.ts";
 
-const CRASH = "start: returns 502 while a crashed function restarts";
-Deno.test({
-  name: CRASH,
-  ignore: isLeftOut(CRASH, "/proc"),
-  async fn() {
-    await using copy = await copyProject();
-    const { url, start } = await startReady(copy.url);
-    await using running = start;
-    for (const pid of functionsOf(copy.url)) Deno.kill(pid, "SIGKILL");
-    await until(
-      async () => {
-        const response = await check(SEEDED, "nobody", url);
-        const body = await response.json();
-        return response.status === 502 && typeof body.message === "string";
-      },
-      running.output,
-    );
-    await running.printed("The edge function runs again.");
-    await assertAnswer(check(SEEDED, "nobody", url), NOT_FOUND);
-    assert(!STACK_TRACE.test(running.output()), running.output());
-  },
+const test = testWith("/proc");
+
+test("start: returns 502 while a crashed function restarts", async () => {
+  await using copy = await copyProject();
+  const { url, start } = await startReady(copy.url);
+  await using running = start;
+  for (const pid of functionsOf(copy.url)) Deno.kill(pid, "SIGKILL");
+  await until(
+    async () => {
+      const response = await check(SEEDED.project_id, "nobody", url);
+      const body = await response.json();
+      return response.status === 502 && typeof body.message === "string";
+    },
+    running.output,
+  );
+  await running.printed("The edge function runs again.");
+  await assertAnswer(check(SEEDED.project_id, "nobody", url), NOT_FOUND);
+  assert(!STACK_TRACE.test(running.output()), running.output());
 });
 
-const KILLED = "start: killed outright, it leaves no process behind";
-Deno.test({
-  name: KILLED,
-  ignore: isLeftOut(KILLED, "/proc"),
-  async fn() {
-    await using copy = await copyProject();
-    const { port, start } = await startReady(copy.url);
-    await using running = start;
+test("start: killed outright, it leaves no process behind", async () => {
+  await using copy = await copyProject();
+  const { port, start } = await startReady(copy.url);
+  await using running = start;
+  assertEquals(functionsOf(copy.url).length, 1);
+  // Only `deno task`: what it started has to notice.
+  running.child.kill("SIGKILL");
+  await until(
+    () => functionsOf(copy.url).length === 0,
+    () => "The function's process is still there",
+  );
+  await until(() => isFree(port), () => "The gateway is still there");
+});
+
+test("start: it outlives a shell that started it, whatever the shell's command line says", async () => {
+  const port = freePort();
+  await using copy = await copyProject();
+  const start = `"${Deno.execPath()}" task --quiet start --port ${port}`;
+  await using shell = runProcess(
+    "bash",
+    ["-c", `${start} & while sleep 1; do :; done`],
+    copy.url,
+  );
+  await shell.printed(READY);
+  shell.child.kill("SIGKILL");
+  // It looks after what started it once a second.
+  await sleep(2_500);
+  try {
     assertEquals(functionsOf(copy.url).length, 1);
-    // Only `deno task`: what it started has to notice.
-    running.child.kill("SIGKILL");
-    await until(
-      () => functionsOf(copy.url).length === 0,
-      () => "The function's process is still there",
-    );
-    await until(() => isFree(port), () => "The gateway is still there");
-  },
-});
-
-const SHELL =
-  "start: it outlives a shell that started it, whatever the shell's command line says";
-Deno.test({
-  name: SHELL,
-  ignore: isLeftOut(SHELL, "/proc"),
-  async fn() {
-    const port = freePort();
-    await using copy = await copyProject();
-    const start = `"${Deno.execPath()}" task --quiet start --port ${port}`;
-    await using shell = runProcess(
-      "bash",
-      ["-c", `${start} & while sleep 1; do :; done`],
-      copy.url,
-    );
-    await shell.printed(READY);
-    shell.child.kill("SIGKILL");
-    // It looks after what started it once a second.
-    await sleep(2_500);
-    try {
-      assertEquals(functionsOf(copy.url).length, 1);
-    } finally {
-      for (const pid of processesWith(`${port}`)) Deno.kill(pid, "SIGKILL");
-    }
-  },
+  } finally {
+    for (const pid of processesWith(`${port}`)) Deno.kill(pid, "SIGKILL");
+  }
 });
 
 /** The processes of the function in a copy of the project. */

@@ -6,24 +6,30 @@ import {
   assertMatch,
   assertStringIncludes,
 } from "@std/assert";
-import { FUNCTION_FOLDER_PATH, FUNCTION_PATH } from "../../tools/project.ts";
+import {
+  FUNCTION_FOLDER_PATH,
+  FUNCTION_PATH,
+  SEEDED,
+} from "../../tools/project.ts";
 import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
 import { explain, screen } from "../../tools/stack/screen.ts";
 import { copyProject } from "../support/project_copy.ts";
 import { ACTIVE, METHOD_NOT_ALLOWED, NOT_FOUND } from "../support/answers.ts";
 import { assertAnswer } from "../support/assert_answer.ts";
 import { check } from "../support/send.ts";
-import { isLeftOut } from "../support/left_out.ts";
+import { testWith } from "../support/left_out.ts";
 import { runLine } from "../support/shell.ts";
 import {
   freePort,
   runStart,
-  SEEDED,
   STACK_TRACE,
   startReady,
   until,
 } from "../support/start_process.ts";
 import { write } from "../support/data_api_stub.ts";
+
+const RESPONSES = `${FUNCTION_FOLDER_PATH}responses.ts`;
+const MISTAKE = "const mistake = ;";
 
 /** Sends bytes, and reads the first line of the answer. */
 async function exchange(port: number, text: string): Promise<string> {
@@ -55,14 +61,14 @@ Deno.test("start: it prints one screen, and every curl line on it works", async 
   assertStringIncludes(running.output(), "PUBLISHABLE_KEY=sb_publishable_");
   assertStringIncludes(running.output(), "SECRET_KEY=sb_secret_");
 
-  await assertAnswer(check(SEEDED, "Amelia#1937", url), NOT_FOUND);
+  await assertAnswer(check(SEEDED.project_id, "Amelia#1937", url), NOT_FOUND);
   const statuses = [];
   for (const line of lines.filter((line) => line.startsWith("curl "))) {
     const { stdout, stderr } = await runLine(line);
     statuses.push(stdout.split("\r\n")[0] || stderr);
   }
   assertEquals(statuses, ["HTTP/1.1 200 OK", "HTTP/1.1 201 Created"]);
-  await assertAnswer(check(SEEDED, "Amelia#1937", url), ACTIVE);
+  await assertAnswer(check(SEEDED.project_id, "Amelia#1937", url), ACTIVE);
 });
 
 Deno.test("start: on Windows, it prints each request for PowerShell and for cmd", () => {
@@ -76,13 +82,13 @@ Deno.test("start: on Windows, it prints each request for PowerShell and for cmd"
   assertEquals(
     asking,
     `Invoke-RestMethod ${API_URL}${FUNCTION_PATH} -Method Post ${json} ` +
-      `-Body '{"username":"CaptainKirin#0417","project_id":"${SEEDED}"}'`,
+      `-Body '{"username":"${SEEDED.username}","project_id":"${SEEDED.project_id}"}'`,
   );
   assertEquals(
     adding,
     `Invoke-RestMethod ${API_URL}/rest/v1/activation_keys -Method Post ` +
       `-Headers @{ apikey = '${SECRET_KEY}' } ${json} ` +
-      `-Body '{"project_id":"${SEEDED}","curr_user":"Amelia#1937"}'`,
+      `-Body '{"project_id":"${SEEDED.project_id}","curr_user":"Amelia#1937"}'`,
   );
   assertEquals(others, []);
   // The lines for cmd are those that the test above runs.
@@ -186,69 +192,65 @@ Deno.test("start: the gateway passes on what HTTP has, and a body that is cut sh
     using connection = await Deno.connect({ hostname: "127.0.0.1", port });
     await write(connection, cut);
   }
-  await assertAnswer(check(SEEDED, "CaptainKirin#0417", url), ACTIVE);
+  await assertAnswer(check(SEEDED.project_id, SEEDED.username, url), ACTIVE);
   assertEquals(running.output(), printed);
 });
 
-const CTRL_C = "start: Ctrl-C ends it while a caller holds a half-sent body";
-Deno.test({
-  name: CTRL_C,
-  ignore: isLeftOut(CTRL_C, "signals"),
-  async fn() {
-    const { port, start } = await startReady();
-    await using running = start;
-    using connection = await Deno.connect({ hostname: "127.0.0.1", port });
-    await write(
-      connection,
-      `POST ${FUNCTION_PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{`,
-    );
-    await sleep(300);
-    const askedAt = performance.now();
-    running.child.kill("SIGINT");
-    assertEquals(await running.ended(), 0);
-    const tookMs = performance.now() - askedAt;
-    assert(tookMs < 5_000, `took ${Math.round(tookMs)} ms`);
-    // Nothing listens any more: the port can be taken.
-    Deno.listen({ hostname: "127.0.0.1", port }).close();
-  },
+const test = testWith("signals");
+test("start: Ctrl-C ends it while a caller holds a half-sent body", async () => {
+  const { port, start } = await startReady();
+  await using running = start;
+  using connection = await Deno.connect({ hostname: "127.0.0.1", port });
+  await write(
+    connection,
+    `POST ${FUNCTION_PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{`,
+  );
+  await sleep(300);
+  const askedAt = performance.now();
+  running.child.kill("SIGINT");
+  assertEquals(await running.ended(), 0);
+  const tookMs = performance.now() - askedAt;
+  assert(tookMs < 5_000, `took ${Math.round(tookMs)} ms`);
+  // Nothing listens any more: the port can be taken.
+  Deno.listen({ hostname: "127.0.0.1", port }).close();
 });
 
 Deno.test("start: serves an edit, says what is wrong with a mistake, and serves the fix", async () => {
   await using copy = await copyProject();
   const { url, start } = await startReady(copy.url);
   await using running = start;
-  const file = new URL(`${FUNCTION_FOLDER_PATH}responses.ts`, copy.url);
-  const source = await Deno.readTextFile(file);
-  const answers = async () => await (await check(SEEDED, "nobody", url)).text();
+  const answers = async () =>
+    await (await check(SEEDED.project_id, "nobody", url)).text();
+  const { error } = NOT_FOUND.body;
 
-  await Deno.writeTextFile(
-    file,
-    source.replace(NOT_FOUND.body.error, "EDITED"),
-  );
+  await copy.edit(RESPONSES, error, "EDITED");
   await running.printed("Reloaded the edge function.");
   assertStringIncludes(await answers(), "EDITED");
 
-  await Deno.writeTextFile(file, `${source}\nconst mistake = ;\n`);
+  await copy.edit(RESPONSES, /$/, MISTAKE);
   await running.printed("Save a fix");
-  assertStringIncludes(running.output(), "const mistake = ;");
+  assertStringIncludes(running.output(), MISTAKE);
   assert(!running.output().includes("npm registry"), running.output());
   assertStringIncludes(await answers(), "EDITED");
 
-  await Deno.writeTextFile(file, source);
+  await copy.edit(RESPONSES, MISTAKE, "");
+  await copy.edit(RESPONSES, "EDITED", error);
   await until(
-    async () => (await answers()).includes(NOT_FOUND.body.error),
+    async () => (await answers()).includes(error),
     running.output,
   );
 });
 
 Deno.test("start: reports the file and line of a row that PostgreSQL rejects", async () => {
   await using copy = await copyProject();
-  const seed = new URL("supabase/seed.sql", copy.url);
-  const text = await Deno.readTextFile(seed);
-  await Deno.writeTextFile(seed, text.replace(SEEDED, "no UUID"));
+  const seed = await copy.edit(
+    "supabase/seed.sql",
+    SEEDED.project_id,
+    "no UUID",
+  );
   await using start = runStart(["--port", `${freePort()}`], copy.url);
   assertEquals(await start.ended(), 1);
-  const line = text.slice(0, text.indexOf(SEEDED)).split("\n").length;
+  const line = seed.split("no UUID")[0]?.split("\n").length;
   assertStringIncludes(
     start.output(),
     `PostgreSQL rejects supabase/seed.sql, line ${line}: invalid input syntax for type uuid: "no UUID"`,
@@ -258,10 +260,9 @@ Deno.test("start: reports the file and line of a row that PostgreSQL rejects", a
 
 Deno.test("start: a syntax error in the function prints Deno's message, not a download error", async () => {
   await using copy = await copyProject();
-  const file = new URL(`${FUNCTION_FOLDER_PATH}responses.ts`, copy.url);
-  await Deno.writeTextFile(file, "const mistake = ;\n", { append: true });
+  await copy.edit(RESPONSES, /$/, MISTAKE);
   await using start = runStart(["--port", `${freePort()}`], copy.url);
   assertEquals(await start.ended(), 1);
-  assertStringIncludes(start.output(), "const mistake = ;");
+  assertStringIncludes(start.output(), MISTAKE);
   assert(!start.output().includes("registry"), start.output());
 });

@@ -1,40 +1,47 @@
-import { type Browser, chromium } from "playwright-core";
+import { type Browser, chromium, type Page } from "playwright-core";
 
-/**
- * Finds the Chromium, Chrome or Edge of this machine, or the one that `CHROMIUM` names.
- *
- * @returns Path of its executable.
- * @throws {Error} When there is none.
- */
-export function findBrowser(): string {
-  const candidates = [
-    Deno.env.get("CHROMIUM"),
-    "/usr/bin/chromium",
-    "/usr/bin/chromium-browser",
-    "/usr/bin/google-chrome",
-    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-    "C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe",
-    "C:\\Program Files (x86)\\Microsoft\\Edge\\Application\\msedge.exe",
-  ];
-  for (const path of candidates) {
-    try {
-      if (path && Deno.statSync(path).isFile) return path;
-    } catch (error) {
-      if (!(error instanceof Deno.errors.NotFound)) throw error;
-    }
-  }
-  throw new Error(
-    `There is no Chromium here: looked for ${
-      candidates.join(", ")
-    }. On Debian: ` +
-      "apt-get install chromium. Elsewhere, name its executable in the variable CHROMIUM.",
-  );
+/** What a test in a real browser gets: a tab of it, and a way to run steps. */
+export interface InBrowser {
+  tab: Page;
+  step(name: string, fn: () => void | Promise<void>): Promise<boolean>;
 }
 
-/** Starts that browser, without a window and without requests of its own. Close it after use. */
-export function launchBrowser(): Promise<Browser> {
+/** Registers a test in a real browser. */
+export function browserTest(
+  name: string,
+  fn: (inBrowser: InBrowser) => Promise<void>,
+): void {
+  Deno.test({
+    name,
+    // The browser's pipes are Playwright's, which closes them a little later than it says.
+    sanitizeOps: false,
+    sanitizeResources: false,
+    async fn(context) {
+      const browser = await launchBrowser();
+      try {
+        const tab = await browser.newPage();
+        await fn({ tab, step: (name, fn) => context.step(name, fn) });
+      } finally {
+        await browser.close();
+      }
+    },
+  });
+}
+
+/**
+ * Starts the browser that `CHROMIUM` names, or Debian's Chromium, or else this machine's Edge or
+ * Chrome: without a window, and without requests of its own.
+ *
+ * @throws {Error} With what Playwright says, when there is none.
+ */
+function launchBrowser(): Promise<Browser> {
+  const { os } = Deno.build;
+  const executablePath = Deno.env.get("CHROMIUM") ??
+    (os === "linux" ? "/usr/bin/chromium" : undefined);
   return chromium.launch({
-    executablePath: findBrowser(),
+    ...executablePath
+      ? { executablePath }
+      : { channel: os === "windows" ? "msedge" : "chrome" },
     args: [
       "--no-sandbox",
       "--disable-gpu",

@@ -1,15 +1,16 @@
 import { assert, assertStringIncludes } from "@std/assert";
 import { fileURLToPath } from "node:url";
-import { FUNCTION_FOLDER_PATH, FUNCTION_PATH } from "../../tools/project.ts";
+import {
+  FUNCTION_FOLDER_PATH,
+  FUNCTION_PATH,
+  SEEDED,
+} from "../../tools/project.ts";
 import { type Output, run } from "../../tools/run.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { codeBlock, type Page } from "./pages.ts";
 
 /** The page for callers. */
 export const CALLERS: Page = `${FUNCTION_FOLDER_PATH}README.md`;
-
-/** The product on the pages. It is in the seed. */
-export const PRODUCT = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
 
 /** Code of a page, ready to run. Disposing of it removes it. */
 export interface Caller extends AsyncDisposable {
@@ -53,7 +54,7 @@ export async function prepareCaller(language: Language): Promise<Caller> {
   const folder = await makeTempFolder();
   const source = await code();
   assertStringIncludes(source, FUNCTION_PATH);
-  assertStringIncludes(source, PRODUCT);
+  assertStringIncludes(source, SEEDED.project_id);
   await Deno.writeTextFile(new URL(file, folder.url), source);
   const [program = "", ...first] = await command(folder.url);
   return {

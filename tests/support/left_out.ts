@@ -10,15 +10,20 @@ const NEEDS = {
   "/proc or ps": ["linux", "darwin"],
 };
 
+type Need = keyof typeof NEEDS;
+
+/** Gives a `test` for those that are left out on systems that lack something. */
+export function testWith(need: Need) {
+  return (name: string, fn: () => Promise<void>): void =>
+    Deno.test({ name, ignore: isLeftOut(name, need), fn });
+}
+
 /**
- * Whether a test is left out on this system: the only rule by which one is. What is left out is
- * printed, with the reason.
- *
- * @param test The test's name.
- * @param need What it needs.
+ * Whether something is left out on this system: the only rule by which anything is. It is printed,
+ * with the reason.
  */
-export function isLeftOut(test: string, need: keyof typeof NEEDS): boolean {
+export function isLeftOut(what: string, need: Need): boolean {
   if (NEEDS[need].includes(Deno.build.os)) return false;
-  console.log(`Left out, because ${Deno.build.os} has no ${need}: ${test}`);
+  console.log(`Left out, because ${Deno.build.os} has no ${need}: ${what}`);
   return true;
 }

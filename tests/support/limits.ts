@@ -14,4 +14,6 @@ export const LIMITS = {
   attempts: 6,
   /** When the last attempt begins, in milliseconds: at the earliest and at the latest. */
   lastAttemptMs: [4_350, 4_650],
+  /** How much of the Data API's response is read. */
+  responseMiB: 1,
 } as const;

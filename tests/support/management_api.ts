@@ -1,3 +1,5 @@
+import { serveOnLoopback } from "../../tools/loopback.ts";
+
 /** An upload of `supabase functions deploy`: what the platform would have got. */
 export interface Upload {
   /** The uploaded files by their path. */
@@ -48,29 +50,20 @@ export async function startManagementApi(): Promise<ManagementApi> {
   const uploads: Upload[] = [];
   const writes: string[] = [];
 
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
-    async (request) => {
-      const { pathname } = new URL(request.url);
-      if (pathname === `/v1/projects/${PROJECT_REF}/functions/deploy`) {
-        const upload = await readUpload(request);
-        uploads.push(upload);
-        return Response.json({
-          id: "1",
-          slug: upload.metadata.name,
-          status: "ACTIVE",
-          version: 1,
-          ...upload.metadata,
-        }, { status: 201 });
-      }
-      if (request.method !== "GET") {
-        writes.push(`${request.method} ${pathname}`);
-      }
-      return Response.json(ANSWERS[pathname] ?? {});
-    },
-  );
+  const server = serveOnLoopback(async (request) => {
+    const { pathname } = new URL(request.url);
+    if (pathname === `/v1/projects/${PROJECT_REF}/functions/deploy`) {
+      const upload = await readUpload(request);
+      uploads.push(upload);
+      const slug = upload.metadata.name;
+      const added = { id: "1", slug, status: "ACTIVE", version: 1 };
+      return Response.json({ ...added, ...upload.metadata }, { status: 201 });
+    }
+    if (request.method !== "GET") writes.push(`${request.method} ${pathname}`);
+    return Response.json(ANSWERS[pathname] ?? {});
+  });
 
-  const url = `http://127.0.0.1:${server.addr.port}`;
+  const { url } = server;
   const profile = await Deno.makeTempFile({ suffix: ".yaml" });
   await Deno.writeTextFile(
     profile,
@@ -82,7 +75,7 @@ export async function startManagementApi(): Promise<ManagementApi> {
     args: [`--remote=${PROJECT_REF}`, "--profile", profile, "--yes"],
     env: { SUPABASE_ACCESS_TOKEN: `sbp_${"0123456789".repeat(4)}` },
     async [Symbol.asyncDispose]() {
-      await server.shutdown();
+      await server[Symbol.asyncDispose]();
       await Deno.remove(profile);
     },
   };

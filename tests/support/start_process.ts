@@ -1,9 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { FUNCTION_PATH, PROJECT } from "../../tools/project.ts";
 
-/** A product of `supabase/seed.sql`. */
-export const SEEDED = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
-
 /** What no message for a person has in it. */
 export const STACK_TRACE = /^ +at /m;
 

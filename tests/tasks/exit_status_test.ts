@@ -1,13 +1,17 @@
 /** Exit codes of the test tasks. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { fileURLToPath } from "node:url";
-import { FUNCTION_FOLDER_PATH, FUNCTION_PATH } from "../../tools/project.ts";
+import { serveOnLoopback } from "../../tools/loopback.ts";
+import {
+  FUNCTION_FOLDER_PATH,
+  FUNCTION_PATH,
+  SEEDED,
+} from "../../tools/project.ts";
 import { NOT_FOUND } from "../support/answers.ts";
-import { copyProject } from "../support/project_copy.ts";
+import { copyBroken, copyProject } from "../support/project_copy.ts";
 import { type Stack, startStack } from "../../tools/stack/stack.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
-import { SEEDED } from "../support/start_process.ts";
-import { changeFunction, NO_IS_404, runTask } from "../support/run_task.ts";
+import { runTask } from "../support/run_task.ts";
 
 const TESTS = {
   "passes_test.ts": `Deno.test("temporary", () => {});`,
@@ -26,7 +30,7 @@ async function runWith(
   await Deno.writeTextFile(test, TESTS[file]);
   return await runTask(
     [...args, "--filter=temporary", fileURLToPath(test)],
-    { env },
+    env,
   );
 }
 
@@ -48,17 +52,24 @@ Deno.test("task: test exits with 1 when no test ran", async () => {
 });
 
 Deno.test("task: test exits with 1 when the function does not start", async () => {
-  const { code, output } = await runTask(["test", "--filter=table"], {
-    change: { "index.ts": [/^/, `throw new Error("on purpose");\n`] },
-  });
+  await using copy = await copyProject();
+  const index = `${FUNCTION_FOLDER_PATH}index.ts`;
+  await copy.edit(index, /^/, `throw new Error("on purpose");\n`);
+  const { code, output } = await runTask(
+    ["test", "--filter=table"],
+    {},
+    copy.url,
+  );
   assertEquals(code, 1, output);
   assertStringIncludes(output, "on purpose");
 });
 
 Deno.test("task: test exits with 1 when the function answers 404 for 499", async () => {
+  await using broken = await copyBroken();
   const { code, output } = await runTask(
     ["test", "--filter=request: another user"],
-    { change: NO_IS_404 },
+    {},
+    broken.url,
   );
   assertEquals(code, 1, output);
   assertStringIncludes(output, "FAILED");
@@ -67,28 +78,17 @@ Deno.test("task: test exits with 1 when the function answers 404 for 499", async
 /** A hosted project's gateway in front of a stack, as far as methods go. It remembers requests. */
 function startHostedGateway(stack: Stack) {
   const requests: string[] = [];
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
-    (request) => {
-      const { method, headers, body } = request;
-      const { pathname, search } = new URL(request.url);
-      requests.push(`${method} ${pathname}`);
-      const passedOn = ["POST", "GET", "PUT", "PATCH", "DELETE", "OPTIONS"];
-      if (pathname === FUNCTION_PATH && !passedOn.includes(method)) {
-        return new Response("Method Not Allowed", { status: 405 });
-      }
-      return fetch(stack.service.API_URL + pathname + search, {
-        method,
-        headers,
-        body,
-      });
-    },
-  );
-  return {
-    url: `http://127.0.0.1:${server.addr.port}`,
-    requests,
-    [Symbol.asyncDispose]: () => server.shutdown(),
-  };
+  const server = serveOnLoopback(({ method, headers, body, url }) => {
+    const { pathname, search } = new URL(url);
+    requests.push(`${method} ${pathname}`);
+    const passedOn = ["POST", "GET", "PUT", "PATCH", "DELETE", "OPTIONS"];
+    if (pathname === FUNCTION_PATH && !passedOn.includes(method)) {
+      return new Response("Method Not Allowed", { status: 405 });
+    }
+    const target = stack.service.API_URL + pathname + search;
+    return fetch(target, { method, headers, body });
+  });
+  return { ...server, requests };
 }
 
 Deno.test("task: test:remote passes on a platform that answers some methods itself, and says what it left out", async () => {
@@ -97,16 +97,16 @@ Deno.test("task: test:remote passes on a platform that answers some methods itse
   const env = { ...stack.service, API_URL: gateway.url };
   const task = ["test:remote", "--yes"];
 
-  const sound = await runTask([...task, "--filter=request:"], { env });
+  const sound = await runTask([...task, "--filter=request:"], env);
   assertEquals(sound.code, 0, sound.output);
   assertStringIncludes(sound.output, "2 tests are left out (HEAD, PROPFIND)");
 
   const failing = await runWith("fails_test.ts", task, env);
   assertEquals(failing.code, 1, failing.output);
-  const nothing = await runTask([...task, "--filter=no such test"], { env });
+  const nothing = await runTask([...task, "--filter=no such test"], env);
   assertEquals(nothing.code, 1, nothing.output);
 
-  const unasked = await runTask(["test:remote"], { env });
+  const unasked = await runTask(["test:remote"], env);
   assertEquals(unasked.code, 1, unasked.output);
   assertStringIncludes(unasked.output, "deno task test:remote --yes");
 });
@@ -115,13 +115,13 @@ Deno.test("task: test:remote without the secret key reaches the function alone, 
   await using stack = await startStack();
   await using gateway = startHostedGateway(stack);
   const seeded = {
-    ACTIVE_USERNAME: "CaptainKirin#0417",
-    ACTIVE_PROJECT_ID: SEEDED,
+    ACTIVE_USERNAME: SEEDED.username,
+    ACTIVE_PROJECT_ID: SEEDED.project_id,
   };
   const named = "request: the user that ACTIVE_USERNAME names → 200";
   const env = { API_URL: gateway.url, SECRET_KEY: "" };
   for (const names of [{}, seeded]) {
-    const sound = await runTask(["test:remote"], { env: { ...env, ...names } });
+    const sound = await runTask(["test:remote"], { ...env, ...names });
     assertEquals(sound.code, 0, sound.output);
     const [, leftOut] = sound.output
       .match(/(\d+) tests were left out: they issue keys/) ?? [];
@@ -133,22 +133,19 @@ Deno.test("task: test:remote without the secret key reaches the function alone, 
   assertEquals(paths.filter((path) => path !== FUNCTION_PATH), []);
 
   const gone = { ...env, ...seeded, ACTIVE_USERNAME: "nobody" };
-  const unknown = await runTask(["test:remote", "--filter=ACTIVE_USERNAME"], {
-    env: gone,
-  });
+  const unknown = await runTask(
+    ["test:remote", "--filter=ACTIVE_USERNAME"],
+    gone,
+  );
   assertEquals(unknown.code, 1, unknown.output);
 });
 
 Deno.test("task: test:remote without the secret key fails on a broken function", async () => {
-  await using broken = await copyProject();
-  await changeFunction(broken.url, NO_IS_404);
-  await using stack = await startStack({
-    folder: new URL(FUNCTION_FOLDER_PATH, broken.url),
-  });
+  await using broken = await copyBroken();
+  await using stack = await startStack(broken);
   const { API_URL } = stack.service;
-  const { code, output } = await runTask(["test:remote"], {
-    env: { API_URL, SECRET_KEY: "" },
-  });
+  const env = { API_URL, SECRET_KEY: "" };
+  const { code, output } = await runTask(["test:remote"], env);
   assertEquals(code, 1, output);
   assertStringIncludes(
     output,

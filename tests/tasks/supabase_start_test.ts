@@ -7,12 +7,15 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { delimiter } from "node:path";
 import { fileURLToPath } from "node:url";
-import { FUNCTION_FOLDER_PATH } from "../../tools/project.ts";
 import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
-import { copyProject } from "../support/project_copy.ts";
-import { startStack } from "../../tools/stack/stack.ts";
+import { type Stack, startStack } from "../../tools/stack/stack.ts";
 import { makeTempFolder, type TempFolder } from "../../tools/temp_folder.ts";
-import { changeFunction, NO_IS_404, runTask } from "../support/run_task.ts";
+import {
+  copyBroken,
+  copyProject,
+  type ProjectCopy,
+} from "../support/project_copy.ts";
+import { runTask } from "../support/run_task.ts";
 
 const RUNNING = `
   const asked = process.argv.slice(2).join(" ");
@@ -44,49 +47,39 @@ async function standIn(
   };
 }
 
-/** A copy of the project with another port than 54321, which may be taken. */
-async function copyWithPort(port: number): Promise<TempFolder> {
+/** A copy of the project with the port of a stack, because 54321 may be taken. */
+async function copyFor({ service }: Stack): Promise<ProjectCopy> {
   const copy = await copyProject();
-  const file = new URL("supabase/config.toml", copy.url);
-  const config = await Deno.readTextFile(file);
+  const { port } = new URL(service.API_URL);
   // A section may stand in the file only once.
-  const api = config.includes("\n[api]\n") ? "" : "\n[api]\n";
-  await Deno.writeTextFile(
-    file,
-    (config + api).replace(
-      /\n\[api\]\n(port = \d+\n)?/,
-      `\n[api]\nport = ${port}\n`,
-    ),
+  await copy.edit(
+    "supabase/config.toml",
+    /\n\[api\]\n(port = \d+\n)?|$/,
+    `\n[api]\nport = ${port}\n`,
   );
   return copy;
 }
 
-const portOf = (url: string) => Number(new URL(url).port);
-
 Deno.test("test:supabase: it passes on a sound stack of Docker, at the address that `supabase status` prints", async () => {
   await using docker = await standIn("docker", RUNNING);
   await using stack = await startStack();
-  await using copy = await copyWithPort(portOf(stack.service.API_URL));
-  const { code, output } = await runTask(["test:supabase"], {
-    cwd: copy.url,
-    env: { PATH: docker.PATH },
-  });
+  await using copy = await copyFor(stack);
+  const { PATH } = docker;
+  const { code, output } = await runTask(["test:supabase"], { PATH }, copy.url);
   assertEquals(code, 0, output);
   assertStringIncludes(output, `Testing ${stack.service.API_URL} ...`);
 });
 
 Deno.test("test:supabase: it fails on a function that answers 404 for 499", async () => {
   await using docker = await standIn("docker", RUNNING);
-  await using broken = await copyProject();
-  await changeFunction(broken.url, NO_IS_404);
-  await using stack = await startStack({
-    folder: new URL(FUNCTION_FOLDER_PATH, broken.url),
-  });
-  await using copy = await copyWithPort(portOf(stack.service.API_URL));
-  const { code, output } = await runTask([
-    "test:supabase",
-    "--filter=request: another user",
-  ], { cwd: copy.url, env: { PATH: docker.PATH } });
+  await using broken = await copyBroken();
+  await using stack = await startStack(broken);
+  await using copy = await copyFor(stack);
+  const { code, output } = await runTask(
+    ["test:supabase", "--filter=request: another user"],
+    { PATH: docker.PATH },
+    copy.url,
+  );
   assertEquals(code, 1, output);
   assertStringIncludes(output, "FAILED");
 });
@@ -94,7 +87,7 @@ Deno.test("test:supabase: it fails on a function that answers 404 for 499", asyn
 Deno.test("test:supabase: it says that `supabase start` is missing", async () => {
   await using docker = await standIn("docker", STOPPED);
   const { code, output } = await runTask(["test:supabase"], {
-    env: { PATH: docker.PATH },
+    PATH: docker.PATH,
   });
   assertEquals(code, 1, output);
   assertStringIncludes(output, "Start Docker, then run `supabase start`.");
@@ -120,7 +113,7 @@ Deno.test("test:supabase: it passes on a stack without Docker, whose `status` ha
   const { API_URL } = stack.service;
   await using npx = await standIn("npx", withoutDocker(API_URL));
   const { code, output } = await runTask(["test:supabase"], {
-    env: { PATH: npx.PATH },
+    PATH: npx.PATH,
   });
   assertEquals(code, 0, output);
   assertStringIncludes(output, `Testing ${API_URL} ...`);
@@ -129,7 +122,7 @@ Deno.test("test:supabase: it passes on a stack without Docker, whose `status` ha
 Deno.test("test:supabase: it says that a stack without Docker is missing", async () => {
   await using npx = await standIn("npx", withoutDocker());
   const { code, output } = await runTask(["test:supabase"], {
-    env: { PATH: npx.PATH },
+    PATH: npx.PATH,
   });
   assertEquals(code, 1, output);
   assertStringIncludes(output, "No managed stack exists");

@@ -1,55 +1,32 @@
-import { platformEnv } from "../stack/local_service.ts";
 import { run } from "../run.ts";
 import { startFunction } from "../stack/function_process.ts";
-import type { Subject, Subjects } from "./subjects.ts";
-import { median, printTable, ratio } from "./table.ts";
+import { LOCAL_SERVICE, platformEnv } from "../stack/local_service.ts";
+import { runRounds } from "./rounds.ts";
+import type { Subjects } from "./subjects.ts";
 
-const ROUNDS = 11;
+const env = platformEnv(LOCAL_SERVICE);
 
 // The platform's isolates find no code cache of an earlier run.
 const COLD = ["--no-code-cache"];
 
-/** Measures the import alone, and the time from spawning the runtime to the first answer. */
-export async function benchColdStart(subjects: Subjects): Promise<void> {
-  const measured = [subjects.source, subjects.bundle, subjects.scaffold];
-  const results = measured.map((subject) => ({
-    subject,
-    imports: [] as number[],
-    answers: [] as number[],
-  }));
-  for (let round = 1; round <= ROUNDS; round++) {
-    console.error(`Cold start, round ${round} of ${ROUNDS} ...`);
-    for (const { subject, imports, answers } of results) {
-      imports.push(await importMs(subject, subjects.deno));
-      answers.push(await firstAnswerMs(subject, subjects.deno));
-    }
-  }
-
-  const medians = results.map(({ subject, imports, answers }) => ({
-    name: subject.name,
-    importMs: median(imports),
-    answerMs: median(answers),
-  }));
-  const [source] = medians;
-  printTable(`Cold start, medians of ${ROUNDS} rounds`, [
-    ["", "import ms", "of the source", "spawn to answer ms", "of the source"],
-    ...medians.map(({ name, importMs, answerMs }) => [
-      name,
-      importMs.toFixed(1),
-      ratio(importMs, source?.importMs),
-      answerMs.toFixed(0),
-      ratio(answerMs, source?.answerMs),
-    ]),
-  ]);
+/** Measures the import alone, and the time from spawning the runtime to the first response. */
+export async function benchColdStart(
+  { deno, folders }: Subjects,
+): Promise<void> {
+  await runRounds({
+    title: "Cold start",
+    rounds: 11,
+    names: ["source", "bundle", "scaffold"],
+    baselines: ["source"],
+    figures: ["import ms", "spawn to response ms"],
+    measure: async (name) => [
+      await importMs(folders[name], deno),
+      await firstResponseMs(folders[name], deno),
+    ],
+  });
 }
 
-const ENV = platformEnv({
-  API_URL: "http://127.0.0.1:9",
-  PUBLISHABLE_KEY: "sb_publishable_bench",
-  SECRET_KEY: "sb_secret_bench",
-});
-
-async function importMs({ folder }: Subject, deno: string): Promise<number> {
+async function importMs(folder: URL, deno: string): Promise<number> {
   const script = `const startedAt = performance.now();
     await import("${new URL("index.ts", folder)}");
     console.log(performance.now() - startedAt);`;
@@ -58,19 +35,16 @@ async function importMs({ folder }: Subject, deno: string): Promise<number> {
   const { success, stdout, stderr } = await run(
     deno,
     ["run", "--cached-only", "--no-lock", "-A", ...COLD, "import_timer.ts"],
-    { cwd: folder, env: ENV },
+    { cwd: folder, env },
   );
   if (!success) throw new Error(stderr);
   return Number(stdout);
 }
 
-async function firstAnswerMs(
-  { folder }: Subject,
-  deno: string,
-): Promise<number> {
+async function firstResponseMs(folder: URL, deno: string): Promise<number> {
   const startedAt = performance.now();
   await using edgeFunction = await startFunction({
-    env: ENV,
+    env,
     folder,
     deno,
     args: COLD,

@@ -1,5 +1,6 @@
 import { App } from "@supabase/lite";
 import { createPgliteConnection } from "@supabase/lite/pglite";
+import { serveOnLoopback } from "../loopback.ts";
 import { migrate, prepare, seed } from "./database.ts";
 import type { Service } from "./local_service.ts";
 
@@ -35,12 +36,10 @@ export async function startDataApi(
       secret_key: SECRET_KEY,
     },
   });
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
-    (request) => app.fetch(withRawFilters(request)),
+  const server = unfinished.use(
+    serveOnLoopback((request) => app.fetch(withRawFilters(request))),
   );
-  unfinished.defer(() => server.shutdown());
-  const url = new URL(`http://127.0.0.1:${server.addr.port}`);
+  const url = new URL(server.url);
 
   // The first requests make `@supabase/lite` set up its roles; concurrent ones would fail now and then.
   const response = await fetch(

@@ -1,13 +1,10 @@
 /** What `deno task start` prints, for the system that it runs on. */
-import { FUNCTION_FOLDER_PATH, FUNCTION_PATH } from "../project.ts";
+import { FUNCTION_FOLDER_PATH, FUNCTION_PATH, SEEDED } from "../project.ts";
 import type { Service } from "./local_service.ts";
 import { StartError } from "./start_error.ts";
 
 /** An operating system, as Deno names it. */
 export type System = typeof Deno.build.os;
-
-/** A product of `supabase/seed.sql`. */
-const PROJECT_ID = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
 
 /**
  * What a person sees when everything runs.
@@ -22,12 +19,12 @@ export function screen(
   const ask = {
     url: API_URL + FUNCTION_PATH,
     headers: {},
-    body: { username: "CaptainKirin#0417", project_id: PROJECT_ID },
+    body: SEEDED,
   };
   const addKey = {
     url: `${API_URL}/rest/v1/activation_keys`,
     headers: { apikey: SECRET_KEY },
-    body: { project_id: PROJECT_ID, curr_user: "Amelia#1937" },
+    body: { project_id: SEEDED.project_id, curr_user: "Amelia#1937" },
   };
   return `
 Ask and add keys in a browser: ${API_URL}/
