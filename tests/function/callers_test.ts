@@ -11,13 +11,20 @@ import { assertAnswer } from "../support/assert_answer.ts";
 import { write } from "../support/data_api_stub.ts";
 import { assertTooLargeArrives } from "../support/large_bodies.ts";
 import { check, PANEL_PREFLIGHT, send } from "../support/send.ts";
-import { breaksOff, post, raw, read, startOnStub } from "../support/wire.ts";
+import {
+  breaksOff,
+  exchange,
+  post,
+  raw,
+  read,
+  startOnStub,
+} from "../support/wire.ts";
 
 const PROJECT = "0d5c8f3e-27b1-4c6a-9e84-b1f6720a3d59";
 
-const running = await startOnStub();
-const { edgeFunction } = running;
-Deno.test.afterAll(async () => await running[Symbol.asyncDispose]());
+const edgeFunction = await startOnStub();
+const { url } = edgeFunction;
+Deno.test.afterAll(async () => await edgeFunction[Symbol.asyncDispose]());
 
 type Caller = (connection: Deno.TcpConn) => Promise<void>;
 
@@ -69,11 +76,11 @@ const CALLERS: Record<string, Caller> = {
 
 for (const [name, talk] of Object.entries(CALLERS)) {
   Deno.test(`caller: one that ${name} disturbs no other`, async () => {
-    const talking = Promise.all([1, 2, 3].map(() => raw(edgeFunction, talk)));
+    const talking = Promise.all([1, 2, 3].map(() => raw(url, talk)));
     // Others are served all the while, and afterwards.
-    await assertAnswer(check(PROJECT, "a", edgeFunction.url), ACTIVE);
+    await assertAnswer(check(PROJECT, "a", url), ACTIVE);
     await talking;
-    await assertAnswer(check(PROJECT, "a", edgeFunction.url), ACTIVE);
+    await assertAnswer(check(PROJECT, "a", url), ACTIVE);
     assertEquals(edgeFunction.output().trim().split("\n").length, 1);
   });
 }
@@ -98,20 +105,13 @@ for (
   } as Record<string, Caller>)
 ) {
   Deno.test(`caller: one that ${name} gets a 413 within two seconds`, async () => {
-    await raw(edgeFunction, async (connection) => {
+    await raw(url, async (connection) => {
       const startedAt = performance.now();
       // Ends when the connection does.
       const talking = talk(connection).catch(() => {});
-      const line = new Uint8Array(64);
-      const patience = setTimeout(() => connection.close(), 5_000);
-      const length = await connection.read(line).catch(() => null);
-      clearTimeout(patience);
+      const text = await read(connection);
       const tookMs = performance.now() - startedAt;
-      const text = new TextDecoder().decode(line.subarray(0, length ?? 0));
-      assert(
-        text.startsWith(`HTTP/1.1 ${TOO_LARGE.status} `),
-        text || "no answer",
-      );
+      assert(text.startsWith(`HTTP/1.1 ${TOO_LARGE.status} `), text);
       assert(tookMs < 2_000, `took ${Math.round(tookMs)} ms`);
       connection.close();
       await talking;
@@ -120,7 +120,7 @@ for (
 }
 
 Deno.test("caller: the 413 waits for the end of a body that is still being sent", async () => {
-  await raw(edgeFunction, async (connection) => {
+  await raw(url, async (connection) => {
     let ended = false;
     await write(connection, post("Transfer-Encoding: chunked"));
     await write(connection, `5000\r\n${"x".repeat(0x5000)}\r\n`);
@@ -133,7 +133,7 @@ Deno.test("caller: the 413 waits for the end of a body that is still being sent"
 });
 
 Deno.test("caller: the 413 reaches each of twenty that send too much at once", async () => {
-  await assertTooLargeArrives(edgeFunction.url, [
+  await assertTooLargeArrives(url, [
     Deno.execPath(),
     "run",
     "--allow-net",
@@ -141,16 +141,16 @@ Deno.test("caller: the 413 reaches each of twenty that send too much at once", a
 });
 
 Deno.test("caller: a method in small letters is another method → 405", async () => {
-  await raw(edgeFunction, async (connection) => {
-    await write(connection, "post / HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    const text = await read(connection);
-    assertStringIncludes(text, `HTTP/1.1 ${METHOD_NOT_ALLOWED.status} `);
-    assertStringIncludes(text, JSON.stringify(METHOD_NOT_ALLOWED.body));
-  });
+  const text = await exchange(
+    url,
+    "post / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+  );
+  assertStringIncludes(text, `HTTP/1.1 ${METHOD_NOT_ALLOWED.status} `);
+  assertStringIncludes(text, JSON.stringify(METHOD_NOT_ALLOWED.body));
 });
 
 Deno.test("caller: a preflight gets the function's own answer", async () => {
-  await assertAnswer(send(PANEL_PREFLIGHT, edgeFunction.url), {
+  await assertAnswer(send(PANEL_PREFLIGHT, url), {
     ...PREFLIGHT,
     headers: {
       ...PREFLIGHT.headers,

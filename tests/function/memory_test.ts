@@ -25,9 +25,8 @@ const MEMORY_GROWTH_MB = 8;
 
 const test = testWith("/proc or ps");
 test(`caller: ${REQUESTS} mixed requests leave no memory behind`, async () => {
-  await using stack = await startOnStub({ heapMb: 24 });
-  const { dataApi, edgeFunction } = stack;
-  const { url } = edgeFunction;
+  await using edgeFunction = await startOnStub({ heapMb: 24 });
+  const { dataApi, url, pid } = edgeFunction;
   const mixed = [
     () => assertAnswer(check(PROJECT, "a", url), ACTIVE),
     () => assertAnswer(check(PROJECT, "🛩".repeat(LIMITS.name), url), ACTIVE),
@@ -40,7 +39,7 @@ test(`caller: ${REQUESTS} mixed requests leave no memory behind`, async () => {
         TOO_LARGE,
       ),
     () => assertAnswer(send({ method: "GET" }, url), METHOD_NOT_ALLOWED),
-    () => raw(edgeFunction, breaksOff),
+    () => raw(url, breaksOff),
   ];
   const run = async (count: number) => {
     let sent = 0;
@@ -52,9 +51,9 @@ test(`caller: ${REQUESTS} mixed requests leave no memory behind`, async () => {
 
   // The heap finds its size during the first.
   await run(REQUESTS);
-  const beforeMb = await residentMb(edgeFunction.pid);
+  const beforeMb = await residentMb(pid);
   await run(REQUESTS);
-  const afterMb = await residentMb(edgeFunction.pid);
+  const afterMb = await residentMb(pid);
   console.log(`resident memory: ${beforeMb} MB, then ${afterMb} MB`);
   assert(afterMb - beforeMb < MEMORY_GROWTH_MB, `${beforeMb} → ${afterMb} MB`);
 

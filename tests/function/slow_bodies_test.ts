@@ -8,8 +8,7 @@ import { assertAnswer } from "../support/assert_answer.ts";
 import { LIMITS } from "../support/limits.ts";
 import { isLeftOut, testWith } from "../support/left_out.ts";
 import { check } from "../support/send.ts";
-import { write } from "../support/data_api_stub.ts";
-import { post, raw, read, residentMb, startOnStub } from "../support/wire.ts";
+import { exchange, post, residentMb, startOnStub } from "../support/wire.ts";
 
 const CRUMB_SENDERS = fileURLToPath(
   new URL("../support/crumb_senders.ts", import.meta.url),
@@ -36,23 +35,18 @@ for (
   ] as const
 ) {
   Deno.test(`caller: a valid body in ${pieces} pieces → ${expected.status}`, async () => {
-    await using stack = await startOnStub();
-    await raw(stack.edgeFunction, async (connection) => {
-      await write(
-        connection,
-        post("Transfer-Encoding: chunked") + crumbs(pieces),
-      );
-      const text = await read(connection);
-      assertStringIncludes(text, `HTTP/1.1 ${expected.status} `);
-      assertStringIncludes(text, JSON.stringify(expected.body));
-    });
+    await using edgeFunction = await startOnStub();
+    const head = post("Transfer-Encoding: chunked");
+    const text = await exchange(edgeFunction.url, head + crumbs(pieces));
+    assertStringIncludes(text, `HTTP/1.1 ${expected.status} `);
+    assertStringIncludes(text, JSON.stringify(expected.body));
   });
 }
 
 const test = testWith("fair sockets");
 test("caller: fourteen that send crumbs without end keep nobody else waiting", async () => {
-  await using stack = await startOnStub();
-  const { url, pid } = stack.edgeFunction;
+  await using edgeFunction = await startOnStub();
+  const { url, pid } = edgeFunction;
   const senders = run(Deno.execPath(), [
     "run",
     "--no-config",
@@ -85,15 +79,11 @@ test("caller: fourteen that send crumbs without end keep nobody else waiting", a
 });
 
 Deno.test("caller: hundreds of half-sent bodies are each a 400 after ten seconds", async () => {
-  await using stack = await startOnStub();
-  const { edgeFunction } = stack;
+  await using edgeFunction = await startOnStub();
+  const { url, pid } = edgeFunction;
   const half = async (headers: string, sent: string) => {
-    let text = "";
     const startedAt = performance.now();
-    await raw(edgeFunction, async (connection) => {
-      await write(connection, post(headers) + sent);
-      text = await read(connection);
-    });
+    const text = await exchange(url, post(headers) + sent);
     const tookMs = performance.now() - startedAt;
     assert(text.startsWith(`HTTP/1.1 ${INVALID_JSON.status} `), text);
     assertStringIncludes(text, JSON.stringify(INVALID_JSON.body));
@@ -109,8 +99,8 @@ Deno.test("caller: hundreds of half-sent bodies are each a 400 after ten seconds
   // What fails meanwhile is reported by the `await` below.
   waiting.catch(() => {});
   await sleep(1_000);
-  await assertAnswer(check(PROJECT, "a", edgeFunction.url), ACTIVE);
+  await assertAnswer(check(PROJECT, "a", url), ACTIVE);
   await waiting;
-  const mb = knowsMemory ? await residentMb(edgeFunction.pid) : 0;
+  const mb = knowsMemory ? await residentMb(pid) : 0;
   assert(mb < PLATFORM_MB, `${mb} MB`);
 });

@@ -7,10 +7,9 @@ import { startReady } from "../support/start_process.ts";
 
 Deno.test("start: serves a page at its address", async (context) => {
   await using copy = await copyProject();
-  const { port, start } = await startReady(copy.url);
-  await using _running = start;
+  await using running = await startReady(copy.url);
   const get = (path: string, init?: RequestInit) =>
-    fetch(`http://127.0.0.1:${port}${path}`, init);
+    fetch(new URL(path, running.base), init);
 
   await context.step(
     "every file that it names is there, with its type",

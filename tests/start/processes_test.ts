@@ -22,26 +22,27 @@ const test = testWith("/proc");
 
 test("start: returns 502 while a crashed function restarts", async () => {
   await using copy = await copyProject();
-  const { url, start } = await startReady(copy.url);
-  await using running = start;
+  await using running = await startReady(copy.url);
   for (const pid of functionsOf(copy.url)) Deno.kill(pid, "SIGKILL");
   await until(
     async () => {
-      const response = await check(SEEDED.project_id, "nobody", url);
+      const response = await check(SEEDED.project_id, "nobody", running.url);
       const body = await response.json();
       return response.status === 502 && typeof body.message === "string";
     },
     running.output,
   );
   await running.printed("The edge function runs again.");
-  await assertAnswer(check(SEEDED.project_id, "nobody", url), NOT_FOUND);
+  await assertAnswer(
+    check(SEEDED.project_id, "nobody", running.url),
+    NOT_FOUND,
+  );
   assert(!STACK_TRACE.test(running.output()), running.output());
 });
 
 test("start: killed outright, it leaves no process behind", async () => {
   await using copy = await copyProject();
-  const { port, start } = await startReady(copy.url);
-  await using running = start;
+  await using running = await startReady(copy.url);
   assertEquals(functionsOf(copy.url).length, 1);
   // Only `deno task`: what it started has to notice.
   running.child.kill("SIGKILL");
@@ -49,7 +50,7 @@ test("start: killed outright, it leaves no process behind", async () => {
     () => functionsOf(copy.url).length === 0,
     () => "The function's process is still there",
   );
-  await until(() => isFree(port), () => "The gateway is still there");
+  await until(() => isFree(running.base), () => "The gateway is still there");
 });
 
 test("start: it outlives a shell that started it, whatever the shell's command line says", async () => {

@@ -21,41 +21,33 @@ import { testWith } from "../support/left_out.ts";
 import { runLine } from "../support/shell.ts";
 import {
   freePort,
+  isFree,
   runStart,
   STACK_TRACE,
   startReady,
   until,
 } from "../support/start_process.ts";
 import { write } from "../support/data_api_stub.ts";
+import { exchange, raw } from "../support/wire.ts";
 
 const RESPONSES = `${FUNCTION_FOLDER_PATH}responses.ts`;
 const MISTAKE = "const mistake = ;";
 
-/** Sends bytes, and reads the first line of the answer. */
-async function exchange(port: number, text: string): Promise<string> {
-  using connection = await Deno.connect({ hostname: "127.0.0.1", port });
-  await write(connection, text);
-  const buffer = new Uint8Array(1024);
-  const length = await connection.read(buffer);
-  const answer = new TextDecoder().decode(buffer.subarray(0, length ?? 0));
-  return answer.split("\r\n")[0] ?? "";
-}
-
 // For those that neither end it nor edit the function.
-const { port, url, start: running } = await startReady();
+const running = await startReady();
+const { base, url } = running;
 Deno.test.afterAll(async () => await running[Symbol.asyncDispose]());
 
 Deno.test("start: it prints one screen, and every curl line on it works", async () => {
-  const base = `http://127.0.0.1:${port}`;
   const lines = running.output().trim().split("\n");
   assertEquals(
     lines[0],
     "Starting PostgreSQL, the Data API and the edge function ...",
   );
   assertEquals(lines.slice(2, 5), [
-    `Ask and add keys in a browser: ${base}/`,
+    `Ask and add keys in a browser: ${base}`,
     "",
-    `API_URL=${base}`,
+    `API_URL=${base.origin}`,
   ]);
   assert(lines.length <= 20, running.output());
   assertStringIncludes(running.output(), "PUBLISHABLE_KEY=sb_publishable_");
@@ -178,8 +170,8 @@ Deno.test("start: the gateway passes on what HTTP has, and a body that is cut sh
       [get("http://[/"), 404],
     ] as const
   ) {
-    const line = await exchange(port, request);
-    assert(line.startsWith(`HTTP/1.1 ${status} `), `${request}${line}`);
+    const response = await exchange(base, request);
+    assert(response.startsWith(`HTTP/1.1 ${status} `), request + response);
   }
   const post = `POST ${FUNCTION_PATH} HTTP/1.1\r\nHost: x\r\n`;
   for (
@@ -189,8 +181,7 @@ Deno.test("start: the gateway passes on what HTTP has, and a body that is cut sh
       `${post}Content-Le`,
     ]
   ) {
-    using connection = await Deno.connect({ hostname: "127.0.0.1", port });
-    await write(connection, cut);
+    await raw(base, (connection) => write(connection, cut));
   }
   await assertAnswer(check(SEEDED.project_id, SEEDED.username, url), ACTIVE);
   assertEquals(running.output(), printed);
@@ -198,29 +189,27 @@ Deno.test("start: the gateway passes on what HTTP has, and a body that is cut sh
 
 const test = testWith("signals");
 test("start: Ctrl-C ends it while a caller holds a half-sent body", async () => {
-  const { port, start } = await startReady();
-  await using running = start;
-  using connection = await Deno.connect({ hostname: "127.0.0.1", port });
-  await write(
-    connection,
-    `POST ${FUNCTION_PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{`,
-  );
-  await sleep(300);
-  const askedAt = performance.now();
-  running.child.kill("SIGINT");
-  assertEquals(await running.ended(), 0);
-  const tookMs = performance.now() - askedAt;
-  assert(tookMs < 5_000, `took ${Math.round(tookMs)} ms`);
-  // Nothing listens any more: the port can be taken.
-  Deno.listen({ hostname: "127.0.0.1", port }).close();
+  await using running = await startReady();
+  await raw(running.base, async (connection) => {
+    await write(
+      connection,
+      `POST ${FUNCTION_PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{`,
+    );
+    await sleep(300);
+    const askedAt = performance.now();
+    running.child.kill("SIGINT");
+    assertEquals(await running.ended(), 0);
+    const tookMs = performance.now() - askedAt;
+    assert(tookMs < 5_000, `took ${Math.round(tookMs)} ms`);
+  });
+  assert(isFree(running.base), "something still listens");
 });
 
 Deno.test("start: serves an edit, says what is wrong with a mistake, and serves the fix", async () => {
   await using copy = await copyProject();
-  const { url, start } = await startReady(copy.url);
-  await using running = start;
+  await using running = await startReady(copy.url);
   const answers = async () =>
-    await (await check(SEEDED.project_id, "nobody", url)).text();
+    await (await check(SEEDED.project_id, "nobody", running.url)).text();
   const { error } = NOT_FOUND.body;
 
   await copy.edit(RESPONSES, error, "EDITED");

@@ -38,16 +38,16 @@ export const READY = "last until Ctrl-C";
  * Starts `deno task start` on a free port, and waits until it serves.
  *
  * @param cwd The project or a copy of it.
- * @returns The process, its port, and the address of the function.
+ * @returns The process, its address, and that of the function.
  */
 export async function startReady(
   cwd = PROJECT,
-): Promise<{ port: number; url: string; start: StartProcess }> {
+): Promise<StartProcess & { base: URL; url: URL }> {
   const port = freePort();
   const start = runStart(["--port", `${port}`], cwd);
   await start.printed(READY);
-  const url = `http://127.0.0.1:${port}${FUNCTION_PATH}`;
-  return { port, url, start };
+  const base = new URL(`http://127.0.0.1:${port}`);
+  return { ...start, base, url: new URL(FUNCTION_PATH, base) };
 }
 
 /** Starts a command that ends up as `deno task start`. */
@@ -113,10 +113,10 @@ export function freePort(): number {
   return listener.addr.port;
 }
 
-/** Whether nobody listens on a TCP port. */
-export function isFree(port: number): boolean {
+/** Whether nobody listens at an address. */
+export function isFree({ port }: URL): boolean {
   try {
-    Deno.listen({ hostname: "127.0.0.1", port }).close();
+    Deno.listen({ hostname: "127.0.0.1", port: Number(port) }).close();
     return true;
   } catch (error) {
     if (error instanceof Deno.errors.AddrInUse) return false;

@@ -10,42 +10,42 @@ import {
   write,
 } from "./data_api_stub.ts";
 
-/** A function whose Data API has a key for everyone. Disposing of it ends both. */
-export interface OnStub extends AsyncDisposable {
-  dataApi: DataApiStub;
-  edgeFunction: FunctionProcess;
-}
-
-/** Starts the function on a Data API that has a key for everyone. */
+/** Starts the function on a Data API that has a key for everyone. Disposing of it ends both. */
 export async function startOnStub(
   options: { heapMb?: number } = {},
-): Promise<OnStub> {
+): Promise<FunctionProcess & { dataApi: DataApiStub }> {
   const running = new AsyncDisposableStack();
   const dataApi = running.use(startDataApiStub(keys()));
   const edgeFunction = running.use(
     await startFunctionOn(dataApi, undefined, options),
   );
   return {
+    ...edgeFunction,
     dataApi,
-    edgeFunction,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
 
-/** Talks to the function over a connection of its own, and hangs up. */
-export async function raw(
-  { url }: FunctionProcess,
-  talk: (connection: Deno.TcpConn) => Promise<void>,
-): Promise<void> {
-  const connection = await Deno.connect({
-    hostname: url.hostname,
-    port: Number(url.port),
-  });
+/** Talks to a server over a connection of one's own, and hangs up. */
+export async function raw<Result>(
+  url: URL,
+  talk: (connection: Deno.TcpConn) => Promise<Result>,
+): Promise<Result> {
+  const { hostname, port } = url;
+  const connection = await Deno.connect({ hostname, port: Number(port) });
   try {
-    await talk(connection);
+    return await talk(connection);
   } finally {
     close(connection);
   }
+}
+
+/** Sends a text over a connection of its own. Gives what comes back first. */
+export function exchange(url: URL, text: string): Promise<string> {
+  return raw(url, async (connection) => {
+    await write(connection, text);
+    return await read(connection);
+  });
 }
 
 /** Head of a POST. */
