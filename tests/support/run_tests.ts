@@ -38,7 +38,11 @@ export function testCommand(
     args: ["test", "--allow-all", ...args],
     cwd: new URL("../..", import.meta.url),
     // With --parallel: one more than there are processors, because many tests wait.
-    env: { DENO_JOBS: `${navigator.hardwareConcurrency + 1}`, ...env },
+    env: {
+      DENO_JOBS: Deno.env.get("DENO_JOBS") ??
+        `${navigator.hardwareConcurrency + 1}`,
+      ...env,
+    },
   });
 }
 
