@@ -14,44 +14,44 @@ import {
   downloadAndStartFunction,
   downloadPackages,
 } from "../../tools/stack/function_process.ts";
-import { run } from "../../tools/run.ts";
+import { type Output, run } from "../../tools/run.ts";
 import { LOCAL_SERVICE, platformEnv } from "../../tools/stack/local_service.ts";
 import { startStack } from "../../tools/stack/stack.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { supabase, warnings } from "../../tools/supabase_cli.ts";
-import { startManagementApi, type Upload } from "../support/management_api.ts";
+import {
+  type ManagementApi,
+  startManagementApi,
+  type Upload,
+} from "../support/management_api.ts";
 
-async function deploy(): Promise<Upload> {
+/** Runs a command that deploys to a stand-in for the platform. Gives what that got. */
+async function uploadOf(
+  command: (api: ManagementApi) => Promise<Output>,
+): Promise<Upload> {
   await using api = await startManagementApi();
-  const { code, stderr } = await supabase(
-    [
-      ...await cliCommand("supabase/README.md", "functions deploy"),
-      "--use-api",
-      ...api.args,
-    ],
-    { env: api.env },
-  );
-  assertEquals(code, 0, `supabase functions deploy:\n${stderr}`);
+  const { success, stderr } = await command(api);
+  assert(success, stderr);
   assertEquals(warnings(stderr), [], "fix supabase/config.toml");
-  return onlyUpload(api.uploads);
-}
-
-function onlyUpload([upload, ...others]: Upload[]): Upload {
+  const [upload, ...others] = api.uploads;
   if (!upload || others.length > 0) throw new Error("It uploads once");
   return upload;
 }
 
-async function deployBundle(): Promise<Upload> {
-  await using api = await startManagementApi();
-  const { success, stderr } = await run(
-    Deno.execPath(),
-    ["task", "deploy", ...api.args],
-    { cwd: PROJECT, env: api.env, stdin: "null" },
+const deploy = () =>
+  uploadOf(async ({ args, env }) => {
+    const command = await cliCommand("supabase/README.md", "functions deploy");
+    return await supabase([...command, "--use-api", ...args], { env });
+  });
+
+const deployBundle = () =>
+  uploadOf(({ args, env }) =>
+    run(Deno.execPath(), ["task", "deploy", ...args], {
+      cwd: PROJECT,
+      env,
+      stdin: "null",
+    })
   );
-  assert(success, `deno task deploy:\n${stderr}`);
-  assertEquals(warnings(stderr), [], "fix supabase/config.toml");
-  return onlyUpload(api.uploads);
-}
 
 for (const [what, upload] of Object.entries({ deploy, deployBundle })) {
   Deno.test(`upload: callers need no token (${what})`, async () => {

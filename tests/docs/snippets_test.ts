@@ -98,47 +98,38 @@ for (const language of LANGUAGE_NAMES) {
       return { said: stdout.split(/\r?\n/), stderr };
     };
 
-    await context.step(
-      "asks the function, with the name as it is",
-      async () => {
-        const { API_URL } = serviceUnderTest();
-        await using _keys = await issueKeys([USER], PRODUCT);
-        const ask = (user: string) => lines(API_URL, "ask", "1", user);
-        assertEquals((await ask(USER)).said, [resultOf(ACTIVE.status)]);
-        assertEquals((await ask("x")).said, [resultOf(NOT_FOUND.status)]);
-        const { said, stderr } = await ask("");
-        assertEquals(said, [resultOf(MISSING.status)]);
-        // A mistake is logged.
-        assertStringIncludes(stderr, `${MISSING.status}`);
-        assertStringIncludes(stderr, JSON.stringify(MISSING.body));
-      },
-    );
+    await context.step("asks, with the name as it is", async () => {
+      const { API_URL } = serviceUnderTest();
+      await using _keys = await issueKeys([USER], PRODUCT);
+      const ask = (user: string) => lines(API_URL, "ask", "1", user);
+      assertEquals((await ask(USER)).said, [resultOf(ACTIVE.status)]);
+      assertEquals((await ask("x")).said, [resultOf(NOT_FOUND.status)]);
+      const { said, stderr } = await ask("");
+      assertEquals(said, [resultOf(MISSING.status)]);
+      // A mistake is logged.
+      assertStringIncludes(stderr, `${MISSING.status}`);
+      assertStringIncludes(stderr, JSON.stringify(MISSING.body));
+    });
 
-    await context.step(
-      "does with every status what README.md says",
-      async () => {
-        await using standIn = startStandIn(STATUSES);
-        const times = `${STATUSES.length}`;
-        const { said } = await lines(standIn.url, "ask", times, "a");
-        assertEquals(
-          STATUSES.map((status, index) => [status, said[index]]),
-          STATUSES.map((status) => [status, resultOf(status)]),
-        );
-        assertEquals(standIn.requests, STATUSES.length);
-      },
-    );
+    await context.step("does what README.md says", async () => {
+      await using standIn = startStandIn(STATUSES);
+      const times = `${STATUSES.length}`;
+      const { said } = await lines(standIn.url, "ask", times, "a");
+      assertEquals(
+        STATUSES.map((status, index) => [status, said[index]]),
+        STATUSES.map((status) => [status, resultOf(status)]),
+      );
+      assertEquals(standIn.requests, STATUSES.length);
+    });
 
     // C++ has a test of its own for this, in the simulator's time.
     if (language !== "C++") {
-      await context.step(
-        "gives up when no response comes in time",
-        async () => {
-          await using standIn = startStandIn([]);
-          const { said } = await lines(standIn.url, "ask", "1", "a");
-          assertEquals(said, ["no answer"]);
-          assertEquals(standIn.requests, 1);
-        },
-      );
+      await context.step("gives up in time", async () => {
+        await using standIn = startStandIn([]);
+        const { said } = await lines(standIn.url, "ask", "1", "a");
+        assertEquals(said, ["no answer"]);
+        assertEquals(standIn.requests, 1);
+      });
     }
 
     for (const [what, statuses, stored, events, then] of SCENARIOS) {

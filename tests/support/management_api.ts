@@ -25,6 +25,7 @@ export interface ManagementApi extends AsyncDisposable {
 }
 
 const PROJECT_REF = "abcdefghijklmnopqrst";
+const PATH = `/v1/projects/${PROJECT_REF}`;
 
 // A hosted project that has decided about everything that `supabase config push` could change.
 const HOSTED_CONFIG = {
@@ -52,7 +53,7 @@ export async function startManagementApi(): Promise<ManagementApi> {
 
   const server = serveOnLoopback(async (request) => {
     const { pathname } = new URL(request.url);
-    if (pathname === `/v1/projects/${PROJECT_REF}/functions/deploy`) {
+    if (pathname === `${PATH}/functions/deploy`) {
       const upload = await readUpload(request);
       uploads.push(upload);
       const slug = upload.metadata.name;
@@ -82,27 +83,9 @@ export async function startManagementApi(): Promise<ManagementApi> {
 }
 
 const ANSWERS: Record<string, unknown> = {
-  [`/v1/projects/${PROJECT_REF}`]: {
-    id: PROJECT_REF,
-    ref: PROJECT_REF,
-    organization_id: "o",
-    organization_slug: "o",
-    name: "Stand-in",
-    region: "eu-central-1",
-    created_at: "2026-01-01T00:00:00Z",
-    status: "ACTIVE_HEALTHY",
-    database: {
-      host: "db.example",
-      version: "17",
-      postgres_engine: "17",
-      release_channel: "ga",
-    },
-  },
-  [`/v1/projects/${PROJECT_REF}/functions`]: [],
-  [`/v1/projects/${PROJECT_REF}/billing/addons`]: {
-    selected_addons: [],
-    available_addons: [],
-  },
+  [PATH]: { ref: PROJECT_REF, status: "ACTIVE_HEALTHY" },
+  [`${PATH}/functions`]: [],
+  [`${PATH}/billing/addons`]: { selected_addons: [], available_addons: [] },
   [`/v2/projects/${PROJECT_REF}/config`]: {
     data: {
       id: PROJECT_REF,

@@ -22,21 +22,6 @@ export function resultOfOpenapi(status: number): string | undefined {
   return (responses[status] ?? responses.default)?.["x-result"];
 }
 
-/** The messages of `openapi.yaml`, each as often as it is there. */
-export function messagesOfOpenapi(): string[] {
-  const schemas: { properties: { error?: Message } }[] = Object.values(
-    document.components.schemas,
-  );
-  return schemas.flatMap(({ properties: { error } }) =>
-    error?.oneOf ?? error ?? []
-  ).map((message) => message.const ?? "none");
-}
-
-interface Message {
-  const?: string;
-  oneOf?: Message[];
-}
-
 /**
  * Fails unless `openapi.yaml` describes this answer: its status, its headers and its body.
  *

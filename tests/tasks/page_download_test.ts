@@ -52,19 +52,14 @@ Deno.test("start: the page says what it waits for, what failed, and loads after 
 });
 
 /** Sets variables for processes that start later. Disposing of it restores them. */
-function setEnvironment(variables: Record<string, string>): Disposable {
-  const before = Object.keys(variables).map((name) =>
-    [name, Deno.env.get(name)] as const
-  );
+function setEnvironment(variables: Record<string, string>): DisposableStack {
+  const changed = new DisposableStack();
   for (const [name, value] of Object.entries(variables)) {
+    const before = Deno.env.get(name);
+    changed.defer(() =>
+      before === undefined ? Deno.env.delete(name) : Deno.env.set(name, before)
+    );
     Deno.env.set(name, value);
   }
-  return {
-    [Symbol.dispose]() {
-      for (const [name, value] of before) {
-        if (value === undefined) Deno.env.delete(name);
-        else Deno.env.set(name, value);
-      }
-    },
-  };
+  return changed;
 }

@@ -67,12 +67,10 @@ export async function startFunction(
 ): Promise<FunctionProcess> {
   // `--preload` has no effect on `deno serve`, and an import at run time would need permission to read.
   const entry = await Deno.makeTempFile({ suffix: ".ts" });
+  const index = new URL("index.ts", folder);
   await Deno.writeTextFile(
     entry,
-    `import "${END_WITH_PARENT}";\nexport { default } from "${new URL(
-      "index.ts",
-      folder,
-    )}";\n`,
+    `import "${END_WITH_PARENT}";\nexport { default } from "${index}";\n`,
   );
   const child = new Deno.Command(deno, {
     args: [
@@ -91,7 +89,7 @@ export async function startFunction(
     cwd: folder,
     clearEnv: true,
     // Without HOME, Deno has to be told where its packages are.
-    env: { ...env, ...systemEnv(), DENO_DIR: await denoDir(deno) },
+    env: { ...env, ...systemEnv(), DENO_DIR: await (denoDir ??= askDenoDir()) },
     stdin: "piped",
     stdout: "piped",
     stderr: "piped",
@@ -207,21 +205,11 @@ function lockArgs(folder: URL): string[] {
   return folder.href === FUNCTION_FOLDER.href ? [] : ["--no-lock"];
 }
 
-const denoDirs = new Map<string, Promise<string>>();
+let denoDir: Promise<string> | undefined;
 
-/** Where that Deno keeps its packages. Asked once, for a start is measured. */
-function denoDir(deno: string): Promise<string> {
-  const known = denoDirs.get(deno) ?? askDenoDir(deno);
-  denoDirs.set(deno, known);
-  return known;
-}
-
-async function askDenoDir(deno: string): Promise<string> {
-  const { stdout } = await run(deno, [
-    "info",
-    "--json",
-    "--no-config",
-    "--no-lock",
-  ]);
+/** Where Deno, whatever its version, keeps packages. Asked once, for a start is measured. */
+async function askDenoDir(): Promise<string> {
+  const args = ["info", "--json", "--no-config", "--no-lock"];
+  const { stdout } = await run(Deno.execPath(), args);
   return JSON.parse(stdout).denoDir;
 }
