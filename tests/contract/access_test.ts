@@ -1,9 +1,8 @@
 /** Who may reach the table through the Data API. */
 import { assert } from "@std/assert";
 import { NOT_FOUND } from "../support/answers.ts";
-import { assertAnswer } from "../support/assert_answer.ts";
+import { assertAnswer, check } from "../support/requests.ts";
 import { issueKeys, testWithKeys as test } from "../support/issue_keys.ts";
-import { check } from "../support/send.ts";
 import { serviceUnderTest } from "../support/service_under_test.ts";
 
 test("access: no key can be read or made without the secret key", async () => {

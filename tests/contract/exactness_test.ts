@@ -5,10 +5,9 @@
 import fc from "fast-check";
 import { assertProperty } from "../support/fuzz.ts";
 import { ACTIVE, NOT_FOUND } from "../support/answers.ts";
-import { assertAnswer } from "../support/assert_answer.ts";
+import { assertAnswer, check } from "../support/requests.ts";
 import { LIMITS } from "../support/limits.ts";
 import { issueKeys, testWithKeys as test } from "../support/issue_keys.ts";
-import { check } from "../support/send.ts";
 
 // Pieces that names go wrong with.
 const PIECES = [

@@ -1,12 +1,11 @@
 /** Keys over their life: issued, used, moved, revoked. */
 import { ACTIVE, NOT_FOUND } from "../support/answers.ts";
-import { assertAnswer } from "../support/assert_answer.ts";
+import { assertAnswer, check } from "../support/requests.ts";
 import {
   dataApi,
   issueKeys,
   testWithKeys as test,
 } from "../support/issue_keys.ts";
-import { check } from "../support/send.ts";
 
 test("key: an unused one matches nobody", async () => {
   await using project = await issueKeys([null]);

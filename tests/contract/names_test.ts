@@ -1,9 +1,8 @@
 /** "The same user": equal code point for code point. */
 import { ACTIVE, NOT_FOUND } from "../support/answers.ts";
 import { LIMITS } from "../support/limits.ts";
-import { assertAnswer } from "../support/assert_answer.ts";
+import { assertAnswer, check } from "../support/requests.ts";
 import { issueKeys, testWithKeys as test } from "../support/issue_keys.ts";
-import { check } from "../support/send.ts";
 
 // Plain names, each with names that a careless comparison would take for the same user.
 const NAMES: Record<string, string[]> = {

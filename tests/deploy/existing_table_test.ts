@@ -32,8 +32,7 @@ const TABLE = `
   create policy "Everybody reads" on public.activation_keys for select using (true);
 `;
 
-const PAGE = "supabase/README.md";
-const sql = (says: string) => codeBlock(PAGE, "sql", says);
+const sql = (says: string) => codeBlock("supabase/README.md", "sql", says);
 const ADOPTION = await sql("-- What the function needs");
 
 Deno.test("existing table: db push, without anything else, fails and changes nothing", async () => {
@@ -171,7 +170,7 @@ async function startAdoption(server: DatabaseServer) {
   let version = 99991231235900;
 
   const run = async (command: string) =>
-    await runCli(server, await cliCommand(PAGE, command), url);
+    await runCli(server, await cliCommand(command), url);
   const assertUnchanged = async () =>
     assertEquals(await stateOf(server), before);
   /** Step 1. */
@@ -193,7 +192,7 @@ async function startAdoption(server: DatabaseServer) {
     migrate,
     /** Steps 2 to 5. */
     async adopt(migration: string) {
-      const command = await cliCommand(PAGE, "migration fetch");
+      const command = await cliCommand("migration fetch");
       const { code, stderr } = await supabase(
         [...command, "--yes", `--remote=${server.url}`],
         { cwd: url },

@@ -24,14 +24,9 @@ for (const defaults of ["closed", "open"] as const) {
   Deno.test(`migration: the advisors find nothing, with ${defaults} default privileges`, async () => {
     await using server = await startDatabaseServer(defaults);
     await push(server);
+    const advisors = "db advisors --level=info --fail-on=none".split(" ");
     const findings: { name: string; detail: string }[] = JSON.parse(
-      await runCli(server, [
-        "db",
-        "advisors",
-        "--level=info",
-        "--fail-on=none",
-      ]) ||
-        "[]",
+      await runCli(server, advisors) || "[]",
     );
     assertEquals(
       findings.filter(({ name }) => !INTENDED.includes(name)),

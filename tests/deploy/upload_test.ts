@@ -40,7 +40,7 @@ async function uploadOf(
 
 const deploy = () =>
   uploadOf(async ({ args, env }) => {
-    const command = await cliCommand("supabase/README.md", "functions deploy");
+    const command = await cliCommand("functions deploy");
     return await supabase([...command, "--use-api", ...args], { env });
   });
 

@@ -11,8 +11,7 @@ import {
   MISSING,
   TOO_LARGE,
 } from "../support/answers.ts";
-import { assertAnswer } from "../support/assert_answer.ts";
-import { send } from "../support/send.ts";
+import { assertAnswer, send } from "../support/requests.ts";
 import {
   keys,
   startDataApiStub,
@@ -62,37 +61,25 @@ const text = fc.oneof(
   { weight: 1, arbitrary: fc.string({ unit: "binary" }) },
 ).map((value) => new TextEncoder().encode(value));
 
+/** One byte of a valid text changed. */
+const changed = fc.tuple(text, fc.nat(), fc.nat({ max: 255 }))
+  .filter(([bytes]) => bytes.length > 0)
+  .map(([bytes, at, byte]) => bytes.with(at % bytes.length, byte));
+
+/** A valid text, padded to somewhere around the limit. */
+const padded = fc.tuple(text, fc.integer({ min: -4, max: 6 }))
+  .map(([bytes, more]) => {
+    const length = Math.max(LIMITS.bodyBytes + more, bytes.length);
+    const body = new Uint8Array(length).fill(0x20);
+    body.set(bytes);
+    return body;
+  });
+
 const body = fc.oneof(
   { weight: 4, arbitrary: text },
   { weight: 1, arbitrary: fc.uint8Array({ maxLength: 64 }) },
-  {
-    // One byte of a valid text changed.
-    weight: 2,
-    arbitrary: fc.tuple(
-      text.filter((bytes) => bytes.length > 0),
-      fc.nat(),
-      fc.nat({ max: 255 }),
-    ).map((
-      [bytes, at, byte],
-    ) => bytes.with(at % bytes.length, byte)),
-  },
-  {
-    // A valid text, padded to somewhere around the limit.
-    weight: 1,
-    arbitrary: fc.tuple(
-      text,
-      fc.integer({
-        min: LIMITS.bodyBytes - 4,
-        max: LIMITS.bodyBytes + 6,
-      }),
-    ).map((
-      [bytes, length],
-    ) => {
-      const padded = new Uint8Array(Math.max(length, bytes.length)).fill(0x20);
-      padded.set(bytes);
-      return padded;
-    }),
-  },
+  { weight: 2, arbitrary: changed },
+  { weight: 1, arbitrary: padded },
 );
 
 Deno.test("bodies: any of them gets its answer, and only a well-formed one a lookup", async () => {

@@ -7,10 +7,14 @@ import {
   PREFLIGHT,
   TOO_LARGE,
 } from "../support/answers.ts";
-import { assertAnswer } from "../support/assert_answer.ts";
+import {
+  assertAnswer,
+  check,
+  PANEL_PREFLIGHT,
+  send,
+} from "../support/requests.ts";
 import { write } from "../support/data_api_stub.ts";
 import { assertTooLargeArrives } from "../support/large_bodies.ts";
-import { check, PANEL_PREFLIGHT, send } from "../support/send.ts";
 import {
   breaksOff,
   exchange,

@@ -1,8 +1,7 @@
 /** What the function needs from its environment, and what it says when that is not there. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ACTIVE } from "../support/answers.ts";
-import { assertAnswer } from "../support/assert_answer.ts";
-import { check } from "../support/send.ts";
+import { assertAnswer, check } from "../support/requests.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { until } from "../support/start_process.ts";
 import {

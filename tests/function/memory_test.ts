@@ -9,11 +9,10 @@ import {
   NOT_FOUND,
   TOO_LARGE,
 } from "../support/answers.ts";
-import { assertAnswer } from "../support/assert_answer.ts";
+import { assertAnswer, check, send } from "../support/requests.ts";
 import { rows } from "../support/data_api_stub.ts";
 import { LIMITS } from "../support/limits.ts";
 import { testWith } from "../support/left_out.ts";
-import { check, send } from "../support/send.ts";
 import { breaksOff, raw, residentMb, startOnStub } from "../support/wire.ts";
 
 const PROJECT = "0d5c8f3e-27b1-4c6a-9e84-b1f6720a3d59";

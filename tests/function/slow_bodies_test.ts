@@ -4,10 +4,9 @@ import { fileURLToPath } from "node:url";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { run } from "../../tools/run.ts";
 import { ACTIVE, INVALID_JSON, TOO_LARGE } from "../support/answers.ts";
-import { assertAnswer } from "../support/assert_answer.ts";
+import { assertAnswer, check } from "../support/requests.ts";
 import { LIMITS } from "../support/limits.ts";
 import { isLeftOut, testWith } from "../support/left_out.ts";
-import { check } from "../support/send.ts";
 import { exchange, post, residentMb, startOnStub } from "../support/wire.ts";
 
 const CRUMB_SENDERS = fileURLToPath(

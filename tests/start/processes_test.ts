@@ -4,10 +4,9 @@ import { fileURLToPath } from "node:url";
 import { assert, assertEquals } from "@std/assert";
 import { SEEDED } from "../../tools/project.ts";
 import { NOT_FOUND } from "../support/answers.ts";
-import { assertAnswer } from "../support/assert_answer.ts";
+import { assertAnswer, check } from "../support/requests.ts";
 import { testWith } from "../support/left_out.ts";
 import { copyProject } from "../support/project_copy.ts";
-import { check } from "../support/send.ts";
 import {
   freePort,
   isFree,

@@ -15,8 +15,7 @@ import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
 import { explain, screen } from "../../tools/stack/screen.ts";
 import { copyProject } from "../support/project_copy.ts";
 import { ACTIVE, METHOD_NOT_ALLOWED, NOT_FOUND } from "../support/answers.ts";
-import { assertAnswer } from "../support/assert_answer.ts";
-import { check } from "../support/send.ts";
+import { assertAnswer, check } from "../support/requests.ts";
 import { testWith } from "../support/left_out.ts";
 import { runLine } from "../support/shell.ts";
 import {
@@ -55,7 +54,7 @@ Deno.test("start: it prints one screen, and every curl line on it works", async 
 
   await assertAnswer(check(SEEDED.project_id, "Amelia#1937", url), NOT_FOUND);
   const statuses = [];
-  for (const line of lines.filter((line) => line.startsWith("curl "))) {
+  for (const line of linesOf("curl", running.output())) {
     const { stdout, stderr } = await runLine(line);
     statuses.push(stdout.split("\r\n")[0] || stderr);
   }
@@ -63,33 +62,26 @@ Deno.test("start: it prints one screen, and every curl line on it works", async 
   await assertAnswer(check(SEEDED.project_id, "Amelia#1937", url), ACTIVE);
 });
 
+/** The lines of a screen that begin with a command. */
+const linesOf = (command: string, printed: string) =>
+  printed.split("\n").filter((line) => line.startsWith(`${command} `));
+
 Deno.test("start: on Windows, it prints each request for PowerShell and for cmd", () => {
-  const lines = screen(LOCAL_SERVICE, "windows").split("\n");
-  const [asking, adding, ...others] = lines.filter((line) =>
-    line.startsWith("Invoke-RestMethod ")
-  );
+  const printed = screen(LOCAL_SERVICE, "windows");
   const { API_URL, SECRET_KEY } = LOCAL_SERVICE;
   // Windows PowerShell 5.1 sends UTF-8 only when it is told to.
   const json = "-ContentType 'application/json; charset=utf-8'";
-  assertEquals(
-    asking,
+  assertEquals(linesOf("Invoke-RestMethod", printed), [
     `Invoke-RestMethod ${API_URL}${FUNCTION_PATH} -Method Post ${json} ` +
-      `-Body '{"username":"${SEEDED.username}","project_id":"${SEEDED.project_id}"}'`,
-  );
-  assertEquals(
-    adding,
+    `-Body '{"username":"${SEEDED.username}","project_id":"${SEEDED.project_id}"}'`,
     `Invoke-RestMethod ${API_URL}/rest/v1/activation_keys -Method Post ` +
-      `-Headers @{ apikey = '${SECRET_KEY}' } ${json} ` +
-      `-Body '{"project_id":"${SEEDED.project_id}","curr_user":"Amelia#1937"}'`,
-  );
-  assertEquals(others, []);
+    `-Headers @{ apikey = '${SECRET_KEY}' } ${json} ` +
+    `-Body '{"project_id":"${SEEDED.project_id}","curr_user":"Amelia#1937"}'`,
+  ]);
   // The lines for cmd are those that the test above runs.
-  const curls = (os: "windows" | "linux") =>
-    screen(LOCAL_SERVICE, os).split("\n").filter((line) =>
-      line.startsWith("curl ")
-    );
-  assertEquals(curls("windows"), curls("linux"));
-  assertEquals(curls("windows").length, 2);
+  const curls = linesOf("curl", screen(LOCAL_SERVICE, "linux"));
+  assertEquals(curls.length, 2);
+  assertEquals(linesOf("curl", printed), curls);
 });
 
 for (
@@ -98,11 +90,7 @@ for (
     ["EADDRINUSE", "darwin", "`lsof -i :54321`"],
     ["EADDRINUSE", "windows", "`netstat -ano | findstr :54321`"],
     ["EACCES", "linux", "below 1024"],
-    [
-      "EACCES",
-      "windows",
-      "`netsh interface ipv4 show excludedportrange protocol=tcp`",
-    ],
+    ["EACCES", "windows", "`netsh interface ipv4 show excludedportrange"],
   ] as const
 ) {
   Deno.test(`start: ${code} on ${os} is explained by that system's means`, () => {

@@ -1,15 +1,9 @@
 import { type Browser, chromium, type Page } from "playwright-core";
 
-/** What a test in a real browser gets: a tab of it, and a way to run steps. */
-export interface InBrowser {
-  tab: Page;
-  step(name: string, fn: () => void | Promise<void>): Promise<boolean>;
-}
-
-/** Registers a test in a real browser. */
+/** Registers a test in a real browser. It gets a tab, and a way to run steps. */
 export function browserTest(
   name: string,
-  fn: (inBrowser: InBrowser) => Promise<void>,
+  fn: (given: { tab: Page; step: Step }) => Promise<void>,
 ): void {
   Deno.test({
     name,
@@ -27,6 +21,8 @@ export function browserTest(
     },
   });
 }
+
+type Step = (name: string, fn: () => void | Promise<void>) => Promise<boolean>;
 
 /**
  * Starts the browser that `CHROMIUM` names, or Debian's Chromium, or else this machine's Edge or

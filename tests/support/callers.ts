@@ -90,14 +90,9 @@ async function python(): Promise<string> {
 
 async function compileGauge(folder: URL): Promise<string[]> {
   const { success, stderr } = await run("g++", [
-    "-std=c++17",
-    "-Wall",
-    "-Werror",
-    "-I.",
+    ..."-std=c++17 -Wall -Werror -o gauge -I.".split(" "),
     `-I${driver("")}`,
     driver("simulator.cpp"),
-    "-o",
-    "gauge",
   ], { cwd: folder });
   assert(success, stderr);
   return [fileURLToPath(new URL("gauge", folder))];

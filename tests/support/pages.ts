@@ -38,19 +38,15 @@ export async function codeBlock(
 }
 
 /**
- * Takes a command of the Supabase CLI out of a page, so that a test runs what the page says.
+ * Takes a command of the Supabase CLI out of the page for operators, so that a test runs what the
+ * page says.
  *
- * @param page The page.
  * @param command How the command begins, such as `db push`.
  * @returns Its arguments, without `--remote`: a test has a target of its own.
  */
-export async function cliCommand(
-  page: Page,
-  command: string,
-): Promise<string[]> {
-  const line = (await readPage(page)).split("\n").find((line) =>
-    line.startsWith(`supabase ${command}`)
-  );
-  if (!line) throw new Error(`${page} gives no command supabase ${command}`);
+export async function cliCommand(command: string): Promise<string[]> {
+  const line = (await readPage("supabase/README.md")).split("\n")
+    .find((line) => line.startsWith(`supabase ${command}`));
+  if (!line) throw new Error(`The page gives no command supabase ${command}`);
   return line.split(" ").slice(1).filter((arg) => arg !== "--remote");
 }

@@ -15,11 +15,7 @@ export async function push(
   server: DatabaseServer,
   cwd = PROJECT,
 ): Promise<string> {
-  return await runCli(
-    server,
-    await cliCommand("supabase/README.md", "db push"),
-    cwd,
-  );
+  return await runCli(server, await cliCommand("db push"), cwd);
 }
 
 /** Runs the CLI on a database; fails if the command fails or prints a warning. */

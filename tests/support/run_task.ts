@@ -1,23 +1,30 @@
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import { PROJECT } from "../../tools/project.ts";
 import { run } from "../../tools/run.ts";
 
 /**
- * Runs a task as a process of its own.
+ * Runs a task as a process of its own. Fails unless it ends with this exit code, and prints this
+ * text.
  *
  * @param args Its name and its arguments.
  * @param env Variables that it gets beside those of this process.
  * @param cwd The project or a copy of it.
- * @returns Its exit code, and everything that it printed.
+ * @returns Everything that it printed.
  */
-export async function runTask(
+export async function assertTask(
   args: string[],
+  expected: number,
+  says: string,
   env: Record<string, string> = {},
   cwd = PROJECT,
-): Promise<{ code: number; output: string }> {
+): Promise<string> {
   const { code, stdout, stderr } = await run(
     Deno.execPath(),
     ["task", ...args],
     { cwd, env: { NO_COLOR: "1", ...env }, stdin: "null" },
   );
-  return { code, output: `${stderr}\n${stdout}` };
+  const output = `${stderr}\n${stdout}`;
+  assertEquals(code, expected, output);
+  assertStringIncludes(output, says);
+  return output;
 }

@@ -4,18 +4,17 @@
  * without Docker, which cannot be downloaded everywhere, a stand-in for `npx` prints what its
  * `status` was seen to print.
  */
-import { assertEquals, assertStringIncludes } from "@std/assert";
 import { delimiter } from "node:path";
 import { fileURLToPath } from "node:url";
 import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
 import { type Stack, startStack } from "../../tools/stack/stack.ts";
-import { makeTempFolder, type TempFolder } from "../../tools/temp_folder.ts";
+import { makeTempFolder } from "../../tools/temp_folder.ts";
 import {
   copyBroken,
   copyProject,
   type ProjectCopy,
 } from "../support/project_copy.ts";
-import { runTask } from "../support/run_task.ts";
+import { assertTask } from "../support/run_task.ts";
 
 const RUNNING = `
   const asked = process.argv.slice(2).join(" ");
@@ -34,17 +33,15 @@ const STOPPED = `
 async function standIn(
   program: string,
   script: string,
-): Promise<TempFolder & { PATH: string }> {
+): Promise<AsyncDisposable & { env: { PATH: string } }> {
   const folder = await makeTempFolder();
   const write = (name: string, text: string) =>
     Deno.writeTextFile(new URL(name, folder.url), text, { mode: 0o755 });
   await write(program, `#!/usr/bin/env node\n${script}`);
   // Windows knows a program by its ending.
   await write(`${program}.cmd`, `@node "%~dp0${program}" %*\r\n`);
-  return {
-    ...folder,
-    PATH: fileURLToPath(folder.url) + delimiter + Deno.env.get("PATH"),
-  };
+  const PATH = fileURLToPath(folder.url) + delimiter + Deno.env.get("PATH");
+  return { ...folder, env: { PATH } };
 }
 
 /** A copy of the project with the port of a stack, because 54321 may be taken. */
@@ -64,10 +61,8 @@ Deno.test("test:supabase: it passes on a sound stack of Docker, at the address t
   await using docker = await standIn("docker", RUNNING);
   await using stack = await startStack();
   await using copy = await copyFor(stack);
-  const { PATH } = docker;
-  const { code, output } = await runTask(["test:supabase"], { PATH }, copy.url);
-  assertEquals(code, 0, output);
-  assertStringIncludes(output, `Testing ${stack.service.API_URL} ...`);
+  const says = `Testing ${stack.service.API_URL} ...`;
+  await assertTask(["test:supabase"], 0, says, docker.env, copy.url);
 });
 
 Deno.test("test:supabase: it fails on a function that answers 404 for 499", async () => {
@@ -75,22 +70,14 @@ Deno.test("test:supabase: it fails on a function that answers 404 for 499", asyn
   await using broken = await copyBroken();
   await using stack = await startStack(broken);
   await using copy = await copyFor(stack);
-  const { code, output } = await runTask(
-    ["test:supabase", "--filter=request: another user"],
-    { PATH: docker.PATH },
-    copy.url,
-  );
-  assertEquals(code, 1, output);
-  assertStringIncludes(output, "FAILED");
+  const task = ["test:supabase", "--filter=request: another user"];
+  await assertTask(task, 1, "FAILED", docker.env, copy.url);
 });
 
 Deno.test("test:supabase: it says that `supabase start` is missing", async () => {
   await using docker = await standIn("docker", STOPPED);
-  const { code, output } = await runTask(["test:supabase"], {
-    PATH: docker.PATH,
-  });
-  assertEquals(code, 1, output);
-  assertStringIncludes(output, "Start Docker, then run `supabase start`.");
+  const says = "Start Docker, then run `supabase start`.";
+  await assertTask(["test:supabase"], 1, says, docker.env);
 });
 
 /** `npx supabase@… status` while the stack without Docker runs at an address, or does not run. */
@@ -112,18 +99,12 @@ Deno.test("test:supabase: it passes on a stack without Docker, whose `status` ha
   await using stack = await startStack();
   const { API_URL } = stack.service;
   await using npx = await standIn("npx", withoutDocker(API_URL));
-  const { code, output } = await runTask(["test:supabase"], {
-    PATH: npx.PATH,
-  });
-  assertEquals(code, 0, output);
-  assertStringIncludes(output, `Testing ${API_URL} ...`);
+  const says = `Testing ${API_URL} ...`;
+  await assertTask(["test:supabase"], 0, says, npx.env);
 });
 
 Deno.test("test:supabase: it says that a stack without Docker is missing", async () => {
   await using npx = await standIn("npx", withoutDocker());
-  const { code, output } = await runTask(["test:supabase"], {
-    PATH: npx.PATH,
-  });
-  assertEquals(code, 1, output);
-  assertStringIncludes(output, "No managed stack exists");
+  const says = "No managed stack exists";
+  await assertTask(["test:supabase"], 1, says, npx.env);
 });

@@ -17,7 +17,7 @@ const ROUND_S = 4;
  */
 export async function benchLoad({ deno, folders }: Subjects): Promise<void> {
   await using stub = await startFunction({
-    env: { PROJECT_ID: SEEDED.project_id },
+    env: {},
     folder: folders.stub,
     deno,
   });

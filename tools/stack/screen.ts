@@ -16,14 +16,10 @@ export function screen(
   { API_URL, PUBLISHABLE_KEY, SECRET_KEY }: Service,
   os: System,
 ): string {
-  const ask = {
-    url: API_URL + FUNCTION_PATH,
-    headers: {},
-    body: SEEDED,
-  };
+  const ask = { url: API_URL + FUNCTION_PATH, body: SEEDED };
   const addKey = {
     url: `${API_URL}/rest/v1/activation_keys`,
-    headers: { apikey: SECRET_KEY },
+    apikey: SECRET_KEY,
     body: { project_id: SEEDED.project_id, curr_user: "Amelia#1937" },
   };
   return `
@@ -44,7 +40,7 @@ Keys are in memory and last until Ctrl-C. Those of supabase/seed.sql are there a
 /** A POST of JSON. */
 interface Post {
   url: string;
-  headers: Record<string, string>;
+  apikey?: string;
   body: Record<string, string>;
 }
 
@@ -57,29 +53,18 @@ function commands(post: Post, os: System): string {
 }
 
 /** In double quotes with `\"` inside, which bash, zsh and cmd read alike. */
-function curl({ url, headers, body }: Post): string {
-  const quoted = (text: string) => `"${text.replaceAll('"', '\\"')}"`;
-  const json = { ...headers, "Content-Type": "application/json" };
-  return [
-    `curl -i ${url}`,
-    ...Object.entries(json).map(([name, value]) =>
-      `-H ${quoted(`${name}: ${value}`)}`
-    ),
-    `-d ${quoted(JSON.stringify(body))}`,
-  ].join(" ");
+function curl({ url, apikey, body }: Post): string {
+  const key = apikey ? ` -H "apikey: ${apikey}"` : "";
+  const json = JSON.stringify(body).replaceAll('"', '\\"');
+  return `curl -i ${url}${key} -H "Content-Type: application/json" -d "${json}"`;
 }
 
 /** Windows PowerShell 5.1 would send names outside of Latin-1 as `?` if no charset is given. */
-function invokeRestMethod({ url, headers, body }: Post): string {
-  const given = Object.entries(headers).map(([name, value]) =>
-    `${name} = '${value}'`
-  );
-  return [
-    `Invoke-RestMethod ${url} -Method Post`,
-    ...given.length > 0 ? [`-Headers @{ ${given.join("; ")} }`] : [],
-    "-ContentType 'application/json; charset=utf-8'",
-    `-Body '${JSON.stringify(body)}'`,
-  ].join(" ");
+function invokeRestMethod({ url, apikey, body }: Post): string {
+  const key = apikey ? ` -Headers @{ apikey = '${apikey}' }` : "";
+  const type = "-ContentType 'application/json; charset=utf-8'";
+  const json = JSON.stringify(body);
+  return `Invoke-RestMethod ${url} -Method Post${key} ${type} -Body '${json}'`;
 }
 
 /**
