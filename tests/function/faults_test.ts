@@ -234,7 +234,7 @@ const MORE_REQUESTS: Fault[] = [
   ],
   ["drops every connection", drop, "unreachable 0"],
   [
-    "drops every connection, and the last one only when time is up",
+    "drops every connection, and hangs at the last",
     async (connection, request) => {
       if (sinceAsked(request) >= FIRST_LAST_MS) await hang(connection);
     },
@@ -247,7 +247,7 @@ const MORE_REQUESTS: Fault[] = [
   ]),
   ["503 always, as after 12 s without PostgreSQL", unavailable, "PGRST002 503"],
   [
-    "503 for an hour",
+    "503 always, with Retry-After",
     answer(503, "", { "Retry-After": "3600" }),
     "http_503 503",
   ],

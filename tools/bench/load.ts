@@ -7,8 +7,8 @@ import { runRounds } from "./rounds.ts";
 import type { Subjects } from "./subjects.ts";
 
 const CONNECTIONS = 16;
-const WARM_UP_S = 2;
-const ROUND_S = 4;
+const WARM_UP_S = 3;
+const ROUND_S = 3;
 
 /**
  * Measures CPU time, throughput and latency under load, in a fresh process for each round. The CPU
@@ -24,7 +24,7 @@ export async function benchLoad({ deno, folders }: Subjects): Promise<void> {
   const env = platformEnv({ ...LOCAL_SERVICE, API_URL: stub.url.origin });
   await runRounds({
     title: `Load, ${CONNECTIONS} connections`,
-    rounds: 7,
+    rounds: 9,
     names: ["limit", "bare", "source", "bundle", "scaffold"],
     baselines: ["limit", "bare"],
     figures: ["requests per CPU second", "requests/s", "p50 ms", "p99 ms"],

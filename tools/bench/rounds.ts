@@ -5,7 +5,7 @@ export interface Bench {
   title: string;
   rounds: number;
   names: Name[];
-  /** What the first figure of the others is divided by. */
+  /** What the first figure of each is divided by. */
   baselines: Name[];
   /** What the figures are. */
   figures: string[];
@@ -13,17 +13,28 @@ export interface Bench {
   measure(name: Name): Promise<number[]>;
 }
 
-/** Measures all of them in turn, round by round, and prints the medians. */
+/**
+ * Measures all of them in turn, round by round, and prints the medians. A ratio is that of the same
+ * round, because a machine is faster in one minute than in the next.
+ */
 export async function runRounds(
   { title, rounds, names, baselines, figures, measure }: Bench,
 ): Promise<void> {
-  const measured = new Map(names.map((name) => [name, [] as number[][]]));
+  const measured: Record<string, number[]>[] = [];
   for (let round = 1; round <= rounds; round++) {
     console.error(`${title}, round ${round} of ${rounds} ...`);
-    for (const [name, results] of measured) results.push(await measure(name));
+    const results: Record<string, number[]> = {};
+    for (const name of names) results[name] = await measure(name);
+    measured.push(results);
   }
   const medianOf = (name: Name, figure: number) =>
-    median((measured.get(name) ?? []).map((result) => result[figure] ?? NaN));
+    median(measured.map((results) => results[name]?.[figure] ?? NaN));
+  const ratioOf = (name: Name, baseline: Name) =>
+    median(
+      measured.map(({ [name]: of, [baseline]: to }) =>
+        (of?.[0] ?? NaN) / (to?.[0] ?? NaN)
+      ),
+    );
 
   console.log(`\n${title}, medians of ${rounds} rounds`);
   console.table(Object.fromEntries(names.map((name) => [name, {
@@ -33,7 +44,7 @@ export async function runRounds(
     ])),
     ...Object.fromEntries(baselines.map((baseline) => [
       `of ${baseline}`,
-      Number((medianOf(name, 0) / medianOf(baseline, 0)).toFixed(2)),
+      Number(ratioOf(name, baseline).toFixed(2)),
     ])),
   }])));
 }

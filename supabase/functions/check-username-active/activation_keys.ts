@@ -1,7 +1,6 @@
 import { createClient } from "@supabase/supabase-js";
 import { fetchDataApi } from "./data_api.ts";
 import type { Database } from "./database.types.ts";
-import { createDeadlines } from "./deadline.ts";
 import type { Environment } from "./environment.ts";
 import { logLookupFailure } from "./lookup_failure.ts";
 import type { ActivationCheck } from "./request.ts";
@@ -31,11 +30,12 @@ export function createLookup(environment: Environment): Lookup {
     // Its own retries outlast the budget, and leave out connections that drop during the response.
     db: { retry: false },
   }).from("activation_keys");
-  const deadline = createDeadlines(LOOKUP_BUDGET_MS);
 
   return async ({ username, project_id }) => {
     const startedAt = performance.now();
-    const signal = deadline();
+    // `AbortSignal.timeout` would hold on to each lookup until its time is up, long after its end.
+    const controller = new AbortController();
+    const timer = setTimeout(() => controller.abort(), LOOKUP_BUDGET_MS);
     // supabase-js reports every failure as a value.
     const query = () =>
       activationKeys
@@ -43,12 +43,13 @@ export function createLookup(environment: Environment): Lookup {
         .eq("project_id", project_id)
         .eq("curr_user", username)
         .limit(1)
-        .abortSignal(signal);
+        .abortSignal(controller.signal);
 
     let response = await query();
     if (isTransient(response)) {
       response = await retry(query, response, startedAt);
     }
+    clearTimeout(timer);
     // Another success than 200 may have left rows out.
     if (response.status === 200 && areKeysOf(project_id, response.data)) {
       return response.data.length > 0 ? "active" : "not_found";

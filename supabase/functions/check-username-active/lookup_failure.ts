@@ -20,7 +20,7 @@ export function logLookupFailure(
   let code = Code.safeParse(error?.code).data ?? `http_${status}`;
   if (status === 0) {
     // Then the error is supabase-js's own, and begins with the name of what the fetch threw.
-    code = error?.message.startsWith("Timeout") ? "timeout" : "unreachable";
+    code = error?.message.startsWith("Abort") ? "timeout" : "unreachable";
   }
   if (status === 200) code = "malformed";
   console.error(JSON.stringify({
