@@ -191,7 +191,10 @@ const ROWS: Row[] = [
     "a code point over U+10FFFF": around(0xf4, 0x90, 0x80, 0x80),
     "two byte order marks": bytes(...BOM, ...BOM, body()),
     "a byte order mark and nothing else": bytes(...BOM),
-    "UTF-16": bytes(0xff, 0xfe, body().replaceAll(/./g, "$&\0")),
+    "UTF-16": bytes(
+      ...[0xff, 0xfe],
+      ...[...body()].flatMap((c) => [c.charCodeAt(0), 0]),
+    ),
     "a gzip header": bytes(0x1f, 0x8b, 8, 0),
   }),
 

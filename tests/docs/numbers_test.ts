@@ -53,7 +53,10 @@ const PLACES: Record<string, [number: number, text: string][]> = {
     [LIMITS.bodyPieces, "more than # pieces"],
     [LIMITS.bodyMs, "MAX_BODY_MS = #"],
     [LIMITS.bodyMs / 1000, "within # s"],
-    [LIMITS.discardedBytes / 1024 / 1024, "MAX_DISCARDED_BYTES = # * 1024 *"],
+    [
+      LIMITS.discardedBytes / 1024 / 1024,
+      "MAX_DISCARDED_BYTES = # * 1024 * 1024",
+    ],
     [LIMITS.discardedMs, "MAX_DISCARDED_MS = #"],
   ],
   [`${FOLDER}request.ts`]: [[LIMITS.name, "{1,#}"]],
@@ -62,7 +65,10 @@ const PLACES: Record<string, [number: number, text: string][]> = {
     [earliestMs, "LAST_AT_MS = #"],
     [latestMs - earliestMs, "JITTER_MS = #"],
   ],
-  [`${FOLDER}data_api.ts`]: [[LIMITS.responseMiB, "MAX_LENGTH = # * 1024 *"]],
+  [`${FOLDER}data_api.ts`]: [[
+    LIMITS.responseMiB,
+    "MAX_LENGTH = # * 1024 * 1024",
+  ]],
   [`${FOLDER}responses.ts`]: [[MAX_AGE_S, '"Access-Control-Max-Age": "#"']],
   "supabase/migrations/20261121000000_create_activation_keys.sql": [
     [LIMITS.name, "between 1 and #"],

@@ -90,7 +90,11 @@ for (
     ["EADDRINUSE", "darwin", "`lsof -i :54321`"],
     ["EADDRINUSE", "windows", "`netstat -ano | findstr :54321`"],
     ["EACCES", "linux", "below 1024"],
-    ["EACCES", "windows", "`netsh interface ipv4 show excludedportrange"],
+    [
+      "EACCES",
+      "windows",
+      "`netsh interface ipv4 show excludedportrange protocol=tcp`",
+    ],
   ] as const
 ) {
   Deno.test(`start: ${code} on ${os} is explained by that system's means`, () => {

@@ -25,16 +25,22 @@ export function browserTest(
 type Step = (name: string, fn: () => void | Promise<void>) => Promise<boolean>;
 
 /**
- * Starts the browser that `CHROMIUM` names, or Debian's Chromium, or else this machine's Edge or
- * Chrome: without a window, and without requests of its own.
+ * Starts the browser that `CHROMIUM` names. If it names none: Edge on Windows, Chrome on macOS,
+ * Debian's Chromium on Linux. It has no window, and sends no requests of its own.
  *
- * @throws {Error} With what Playwright says, when there is none.
+ * @throws {Error} When there is none.
  */
-function launchBrowser(): Promise<Browser> {
+async function launchBrowser(): Promise<Browser> {
   const { os } = Deno.build;
   const executablePath = Deno.env.get("CHROMIUM") ??
     (os === "linux" ? "/usr/bin/chromium" : undefined);
-  return chromium.launch({
+  if (executablePath) {
+    await Deno.stat(executablePath).catch(() => {
+      const hint = "apt-get install chromium, or name another in CHROMIUM";
+      throw new Error(`There is no ${executablePath}: ${hint}`);
+    });
+  }
+  return await chromium.launch({
     ...executablePath
       ? { executablePath }
       : { channel: os === "windows" ? "msedge" : "chrome" },

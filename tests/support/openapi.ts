@@ -22,6 +22,19 @@ export function resultOfOpenapi(status: number): string | undefined {
   return (responses[status] ?? responses.default)?.["x-result"];
 }
 
+/** The messages of `openapi.yaml`, each as often as it is there. */
+export function messagesOfOpenapi(): unknown[] {
+  const schemas: { properties: { error?: Message & { oneOf?: Message[] } } }[] =
+    Object.values(document.components.schemas);
+  return schemas.flatMap(({ properties: { error } }) =>
+    error?.oneOf ?? error ?? []
+  ).map((message) => message.const);
+}
+
+interface Message {
+  const?: string;
+}
+
 /**
  * Fails unless `openapi.yaml` describes this answer: its status, its headers and its body.
  *

@@ -12,8 +12,8 @@ const ROUND_S = 3;
 
 /**
  * Measures CPU time, throughput and latency under load, in a fresh process for each round. The CPU
- * time is that of the main thread: from run to run it is steady within 3 %, which requests per
- * second are not. Linux alone gives it.
+ * time is that of the main thread, which varies less from run to run than requests per second do.
+ * Linux alone gives it.
  */
 export async function benchLoad({ deno, folders }: Subjects): Promise<void> {
   await using stub = await startFunction({

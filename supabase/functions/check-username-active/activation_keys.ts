@@ -35,6 +35,7 @@ export function createLookup(environment: Environment): Lookup {
     const startedAt = performance.now();
     // `AbortSignal.timeout` would hold on to each lookup until its time is up, long after its end.
     const controller = new AbortController();
+    const { signal } = controller;
     const timer = setTimeout(() => controller.abort(), LOOKUP_BUDGET_MS);
     // supabase-js reports every failure as a value.
     const query = () =>
@@ -43,11 +44,11 @@ export function createLookup(environment: Environment): Lookup {
         .eq("project_id", project_id)
         .eq("curr_user", username)
         .limit(1)
-        .abortSignal(controller.signal);
+        .abortSignal(signal);
 
     let response = await query();
     if (isTransient(response)) {
-      response = await retry(query, response, startedAt);
+      response = await retry(query, response, startedAt, signal);
     }
     clearTimeout(timer);
     // Another success than 200 may have left rows out.

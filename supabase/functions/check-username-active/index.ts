@@ -9,7 +9,7 @@ import { readEnvironment } from "./environment.ts";
 import { readActivationCheck } from "./request.ts";
 import { respond } from "./responses.ts";
 
-// Made once for each isolate: a client for each request would cost two thirds of the throughput.
+// Made once for each isolate: a client for each request would cost more than half of the throughput.
 const lookup = createLookup(readEnvironment(Deno.env));
 
 export default {

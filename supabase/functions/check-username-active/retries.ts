@@ -33,12 +33,14 @@ export function isTransient(
  * @param attempt Makes one attempt. Never throws.
  * @param response What the first attempt gave.
  * @param startedAt When that began, by `performance.now()`.
- * @returns What the last attempt gave, or the one before it when the last had no response.
+ * @param signal Aborts when time is up.
+ * @returns What the last attempt gave, or the one before it when time ran out during the last.
  */
 export async function retry<T extends PostgrestSingleResponse<unknown>>(
   attempt: () => PromiseLike<T>,
   response: T,
   startedAt: number,
+  signal: AbortSignal,
 ): Promise<T> {
   for (const at of RETRY_AT_MS) {
     const passedMs = performance.now() - startedAt;
@@ -49,8 +51,8 @@ export async function retry<T extends PostgrestSingleResponse<unknown>>(
     if (dueInMs < 0 && at < LAST_AT_MS) continue;
     await new Promise((done) => setTimeout(done, Math.max(0, dueInMs)));
     const next = await attempt();
-    // It may have been cut off because time was up: the failure before it says more.
-    if (at === LAST_AT_MS && next.status === 0) break;
+    // When time runs out during the last attempt, the failure before it says more.
+    if (at === LAST_AT_MS && signal.aborted) break;
     response = next;
   }
   return response;
