@@ -227,11 +227,8 @@ const isPassedOn = ([, { method = "POST" }]: Row) =>
 
 const leftOut = ROWS.filter((row) => !isPassedOn(row)).map(([name]) => name);
 if (leftOut.length > 0) {
-  console.log(
-    `${leftOut.length} tests are left out (${
-      leftOut.join(", ")
-    }): the hosted platform answers these methods itself.`,
-  );
+  console.log(`${leftOut.length} tests are left out (${leftOut.join(", ")}):`);
+  console.log("The hosted platform answers these methods itself.");
 }
 
 for (const [name, init, answer] of ROWS.filter(isPassedOn)) {

@@ -89,8 +89,8 @@ Deno.test("upload: at the edge runtime's level, a 413 reaches callers on Deno an
     env: platformEnv(LOCAL_SERVICE),
   });
   const { url } = edgeFunction;
-  await assertTooLargeArrives(url, [Deno.execPath(), "run", "--allow-net"]);
-  await assertTooLargeArrives(url, ["node"]);
+  await assertTooLargeArrives(url, Deno.execPath(), "run", "--allow-net");
+  await assertTooLargeArrives(url, "node");
   // This Deno takes a declared length beside chunks, and the longer body counts.
   const text = await exchange(
     url,

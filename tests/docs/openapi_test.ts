@@ -97,14 +97,8 @@ Deno.test("openapi: what others send is not described as the function's", () => 
 
 Deno.test("openapi: it asks the same of an add-on as README.md, for every status", async () => {
   const resultOfReadme = await resultsOfReadme();
-  for (const status of STATUSES) {
-    assertEquals(
-      {
-        status,
-        openapi: resultOfOpenapi(status),
-        readme: resultOfReadme(status),
-      },
-      { status, openapi: resultOf(status), readme: resultOf(status) },
-    );
-  }
+  assertEquals(
+    STATUSES.map((one) => [one, resultOfOpenapi(one), resultOfReadme(one)]),
+    STATUSES.map((one) => [one, resultOf(one), resultOf(one)]),
+  );
 });

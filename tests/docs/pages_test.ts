@@ -30,12 +30,8 @@ for (const page of PAGES) {
 
 Deno.test("page: the requests of README.md are those that start prints", async () => {
   const printed = screen(LOCAL_SERVICE, "windows").split("\n");
-  for (
-    const [language, command] of [
-      ["sh", "curl"],
-      ["powershell", "Invoke-RestMethod"],
-    ] as const
-  ) {
+  const commands = { sh: "curl", powershell: "Invoke-RestMethod" };
+  for (const [language, command] of Object.entries(commands)) {
     const [line] = printed.filter((line) => line.startsWith(`${command} `));
     const block = await codeBlock("README.md", language, command);
     assertEquals(block.trim(), line);

@@ -26,17 +26,14 @@ const test = testWith("/proc or ps");
 test(`caller: ${REQUESTS} mixed requests leave no memory behind`, async () => {
   await using edgeFunction = await startOnStub({ heapMb: 24 });
   const { dataApi, url, pid } = edgeFunction;
+  const tooLarge = { body: "x".repeat(2 * LIMITS.bodyBytes) };
   const mixed = [
     () => assertAnswer(check(PROJECT, "a", url), ACTIVE),
     () => assertAnswer(check(PROJECT, "🛩".repeat(LIMITS.name), url), ACTIVE),
     () => assertAnswer(check("no UUID", "a", url), INVALID),
     () => assertAnswer(send({}, url), MISSING),
     () => assertAnswer(send({ body: "[".repeat(10_000) }, url), INVALID_JSON),
-    () =>
-      assertAnswer(
-        send({ body: "x".repeat(2 * LIMITS.bodyBytes) }, url),
-        TOO_LARGE,
-      ),
+    () => assertAnswer(send(tooLarge, url), TOO_LARGE),
     () => assertAnswer(send({ method: "GET" }, url), METHOD_NOT_ALLOWED),
     () => raw(url, breaksOff),
   ];

@@ -1,6 +1,5 @@
 /** Bodies that come slowly, or in crumbs: whoever sends them keeps nobody else waiting. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { run } from "../../tools/run.ts";
 import { ACTIVE, INVALID_JSON, TOO_LARGE } from "../support/answers.ts";
@@ -9,9 +8,7 @@ import { LIMITS } from "../support/limits.ts";
 import { isLeftOut, testWith } from "../support/left_out.ts";
 import { exchange, post, residentMb, startOnStub } from "../support/wire.ts";
 
-const CRUMB_SENDERS = fileURLToPath(
-  new URL("../support/crumb_senders.ts", import.meta.url),
-);
+const CRUMB_SENDERS = new URL("../support/crumb_senders.ts", import.meta.url);
 
 /** Memory that the platform gives the function, in MB. */
 const PLATFORM_MB = 256;
@@ -46,15 +43,8 @@ const test = testWith("fair sockets");
 test("caller: fourteen that send crumbs without end keep nobody else waiting", async () => {
   await using edgeFunction = await startOnStub();
   const { url, pid } = edgeFunction;
-  const senders = run(Deno.execPath(), [
-    "run",
-    "--no-config",
-    "--allow-net",
-    CRUMB_SENDERS,
-    url.href,
-    "14",
-    "5",
-  ]);
+  const script = ["run", "--no-config", "--allow-net", CRUMB_SENDERS.href];
+  const senders = run(Deno.execPath(), [...script, url.href, "14", "5"]);
   // Wide, for slow machines: without limits, they waited for up to 20 s.
   const patienceMs = 2_500;
   await sleep(500);

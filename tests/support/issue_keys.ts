@@ -6,21 +6,17 @@ export function testWithKeys(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, ignore: isReadOnly, fn });
 }
 
-/** A project of its own for one test. Disposing of it removes the keys that were issued here. */
-export interface Project extends AsyncDisposable {
-  id: string;
-}
-
 /**
  * Issues keys of a new project, through the Data API.
  *
  * @param users The current user of each key; null for a key that nobody has used yet.
  * @param id The new project's id.
+ * @returns That id. Disposing of it removes the keys.
  */
 export async function issueKeys(
   users: (string | null)[],
   id: string = crypto.randomUUID(),
-): Promise<Project> {
+): Promise<AsyncDisposable & { id: string }> {
   const keys = users.map((curr_user) => ({
     id: crypto.randomUUID(),
     project_id: id,

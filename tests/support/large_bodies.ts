@@ -17,11 +17,12 @@ const BODIES = [
  * Fails unless each of twenty callers at once gets the 413, for bodies of several sizes.
  *
  * @param url The function's address.
- * @param client The command that runs a script, such as `["node"]`.
+ * @param command What runs a script, such as `node`, and its arguments.
  */
 export async function assertTooLargeArrives(
   url: URL,
-  [command, ...args]: [string, ...string[]],
+  command: string,
+  ...args: string[]
 ): Promise<void> {
   const expected = `${TOO_LARGE.status} ${JSON.stringify(TOO_LARGE.body)}`;
   for (const body of BODIES) {

@@ -97,10 +97,8 @@ Deno.test("task: test:remote without the secret key reaches the function alone, 
   const env = { API_URL: gateway.url, SECRET_KEY: "" };
   for (const names of [{}, seeded]) {
     const says = "tests were left out: they issue keys";
-    const output = await assertTask(["test:remote"], 0, says, {
-      ...env,
-      ...names,
-    });
+    const given = { ...env, ...names };
+    const output = await assertTask(["test:remote"], 0, says, given);
     const [, leftOut] = output.match(/(\d+) tests were left out/) ?? [];
     assert(Number(leftOut) > 100, output);
     assertEquals(output.includes(named), names === seeded);

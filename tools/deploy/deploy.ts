@@ -13,16 +13,9 @@ console.error(
     "an isolate imports it in about a quarter of the source's time.\n" +
     `Deploying it with ${SUPABASE_CLI}, which asks before it does. (--yes answers for you.)`,
 );
+const command = "functions deploy check-username-active --use-api".split(" ");
 const { code } = await new Deno.Command(NPX, {
-  args: [
-    "--yes",
-    SUPABASE_CLI,
-    "functions",
-    "deploy",
-    "check-username-active",
-    "--use-api",
-    ...Deno.args,
-  ],
+  args: ["--yes", SUPABASE_CLI, ...command, ...Deno.args],
   cwd: project.url,
 }).spawn().status;
 Deno.exitCode = code;

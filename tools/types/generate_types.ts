@@ -12,13 +12,10 @@ export async function generateTypes(): Promise<string> {
   await using server = await startDatabaseServer("closed");
   await migrate(server);
 
-  const { code, stdout, stderr } = await supabase([
-    "gen",
-    "types",
-    "--lang=typescript",
-    "--schema=public",
-    `--remote=${server.url}`,
-  ]);
+  const command = "gen types --lang=typescript --schema=public".split(" ");
+  const { code, stdout, stderr } = await supabase(
+    [...command, `--remote=${server.url}`],
+  );
   if (code !== 0) throw new Error(`supabase gen types failed:\n${stderr}`);
   // The CLI's output takes two passes to come to rest.
   return await format(await format(stdout));
