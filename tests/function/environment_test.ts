@@ -45,10 +45,6 @@ const REFUSED: [name: string, env: Env, variable: string][] = [
     { ...ADDRESS, SUPABASE_SERVICE_ROLE_KEY: value },
     "SUPABASE_SERVICE_ROLE_KEY",
   ]),
-  ["no key named default", {
-    ...ADDRESS,
-    SUPABASE_SECRET_KEYS: `{"backend":"s3cr3t"}`,
-  }, "SUPABASE_SECRET_KEYS"],
   // Malformed keys are not read as "no keys": the legacy key does not save them.
   ...[
     "s3cr3t",
@@ -59,6 +55,8 @@ const REFUSED: [name: string, env: Env, variable: string][] = [
     `{"default":""}`,
     `{"default":null}`,
     `{"default":["s3cr3t"]}`,
+    `{"backend":"s3cr3t "}`,
+    `{"backend":{"key":"s3cr3t"}}`,
     `{"default":"s3cr3t "}`,
   ].map((value): [string, Env, string] => [
     `keys that are ${value}`,
@@ -79,14 +77,18 @@ for (const [name, env, variable] of REFUSED) {
   });
 }
 
-/** Which key is used: the legacy one is used where `SUPABASE_SECRET_KEYS` has no default one. */
+/** Which key is used: the legacy one only where `SUPABASE_SECRET_KEYS` has none. */
 const USED: [name: string, env: Env, key: string][] = [
   ["the secret key", { ...KEYS, ...LEGACY }, "sb_secret_s3cr3t"],
   ["the key named default among others", {
     SUPABASE_SECRET_KEYS: `{"a":"x","default":"sb_secret_y","z":"x"}`,
   }, "sb_secret_y"],
+  ["the first key, where none is named default", {
+    ...LEGACY,
+    SUPABASE_SECRET_KEYS: `{"b":"x","a":"y"}`,
+  }, "x"],
   ["the legacy key, where there is no other", LEGACY, "legacy-s3cr3t"],
-  ...["", `{"backend":"x"}`, "{}"].map((value): [string, Env, string] => [
+  ...["", "{}"].map((value): [string, Env, string] => [
     `the legacy key, where the others are "${value}"`,
     { ...LEGACY, SUPABASE_SECRET_KEYS: value },
     "legacy-s3cr3t",

@@ -1,3 +1,5 @@
+import { within } from "./within.ts";
+
 /** Longest request body that is accepted: bytes, pieces, and milliseconds until it is whole. */
 const MAX_BODY_BYTES = 16 * 1024;
 const MAX_BODY_PIECES = 1_024;
@@ -10,45 +12,50 @@ const MAX_DISCARDED_MS = 1_000;
 /** What a discarded piece counts at least, in bytes: small ones take as much time as large ones. */
 const MIN_PIECE_BYTES = 2 * 1024;
 
+/** Why a body is not read: it is not whole within 10 s; or too long, or in too many pieces. */
+export type UnreadBody = "request_timeout" | "body_too_large";
+
 /**
  * Reads the body of a request.
  *
  * @param request The request. Of its headers, only those about the body's length are looked at.
- * @returns The whole body, or `undefined` when it is longer than 16 KiB or comes in more than
- * 1,024 pieces.
- * @throws When the caller hangs up before the end, or has not sent all of it within 10 s.
+ * @returns The whole body: up to 16 KiB, in up to 1,024 pieces if its length is not declared. Or why
+ * there is none.
+ * @throws When the caller hangs up before the end.
  */
 export async function readBody(
   request: Request,
-): Promise<Uint8Array | undefined> {
+): Promise<Uint8Array | UnreadBody> {
   const declared = Number(request.headers.get("Content-Length") ?? NaN);
   // A body of declared length is read whole, which costs less than piece by piece.
   // Deno 2.1 takes both headers at once, and then the declared length is not the body's.
   if (declared <= MAX_BODY_BYTES && !request.headers.has("Transfer-Encoding")) {
-    return await within(MAX_BODY_MS, request.bytes());
+    return await within(MAX_BODY_MS, request.bytes()) ?? "request_timeout";
   }
   if (!request.body) return new Uint8Array();
 
   const pieces = piecesOf(request.body);
   if (!(declared > MAX_BODY_BYTES)) {
-    const bytes = await within(MAX_BODY_MS, collect(pieces));
-    if (bytes) return bytes;
+    const read = await within(MAX_BODY_MS, collect(pieces));
+    if (read !== "body_too_large") return read ?? "request_timeout";
   }
   // Whoever is still sending can miss the response.
   await within(MAX_DISCARDED_MS, discard(pieces)).catch(() => {});
+  return "body_too_large";
 }
 
-/** Puts a body together. Gives nothing when it is too long, or in too many pieces. */
+/** Puts a body together, unless it is too long, or in too many pieces. */
 async function collect(pieces: AsyncIterator<Uint8Array>) {
   const bytes = new Uint8Array(MAX_BODY_BYTES);
   let length = 0;
   for (let count = 0; count <= MAX_BODY_PIECES; count++) {
     const { done, value } = await pieces.next();
     if (done) return bytes.subarray(0, length);
-    if (length + value.length > MAX_BODY_BYTES) return;
+    if (length + value.length > MAX_BODY_BYTES) break;
     bytes.set(value, length);
     length += value.length;
   }
+  return "body_too_large";
 }
 
 /** Reads to the end. Who sends too much for that, waits until time is up. */
@@ -76,14 +83,4 @@ async function* piecesOf(body: ReadableStream<Uint8Array>) {
     yield value;
     memory = value.buffer;
   }
-}
-
-/** Gives what a promise gives, or rejects when that takes too long. */
-function within<T>(ms: number, promise: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(reject, ms);
-    const stop = () => clearTimeout(timer);
-    promise.then(resolve, reject);
-    promise.then(stop, stop);
-  });
 }

@@ -12,37 +12,36 @@ export interface Environment {
 const Url = z.url({ protocol: /^https?$/ }).check(z.regex(/^[^@?#]*$/));
 // Whatever an HTTP header can carry: a stray line break would fail every lookup instead of the boot.
 const Key = z.string().check(z.regex(/^[\x21-\x7e]+$/));
-const SecretKeys = z.object({ default: z.optional(Key) });
+const SecretKeys = z.record(z.string(), z.unknown());
 
 /**
  * Reads the variables that the platform sets: the current names first, the legacy one after.
  *
- * @param env Where to read them: `Deno.env`.
  * @returns The address and the secret key.
  * @throws {Error} When a variable is missing or malformed. The message names the variable, never
  * its value, and stops the boot.
  */
-export function readEnvironment(env: Pick<Deno.Env, "get">): Environment {
+export function readEnvironment(): Environment {
   return {
-    supabaseUrl: Url.safeParse(env.get("SUPABASE_URL")).data ??
+    supabaseUrl: Url.safeParse(Deno.env.get("SUPABASE_URL")).data ??
       refuse("SUPABASE_URL must be a bare http or https address"),
-    secretKey: readSecretKey(env),
+    secretKey: readSecretKey(),
   };
 }
 
-function readSecretKey(env: Pick<Deno.Env, "get">): string {
+function readSecretKey(): string {
   try {
-    const secretKeys = JSON.parse(env.get("SUPABASE_SECRET_KEYS") || "{}");
-    const { default: key } = SecretKeys.parse(secretKeys);
-    if (key) return key;
+    const json = Deno.env.get("SUPABASE_SECRET_KEYS") || "{}";
+    const keys = SecretKeys.parse(JSON.parse(json));
+    // As `createAdminClient` of `@supabase/server` chooses.
+    const key = keys.default ?? Object.values(keys)[0];
+    if (key !== undefined) return Key.parse(key);
   } catch {
     // The error's own message would quote the text, which is a secret.
     refuse("SUPABASE_SECRET_KEYS must be a JSON object of secret keys");
   }
-  return Key.safeParse(env.get("SUPABASE_SERVICE_ROLE_KEY")).data ??
-    refuse(
-      "SUPABASE_SECRET_KEYS must have a key named `default`, or SUPABASE_SERVICE_ROLE_KEY be set",
-    );
+  return Key.safeParse(Deno.env.get("SUPABASE_SERVICE_ROLE_KEY")).data ??
+    refuse("SUPABASE_SECRET_KEYS or SUPABASE_SERVICE_ROLE_KEY must hold a key");
 }
 
 function refuse(requirement: string): never {

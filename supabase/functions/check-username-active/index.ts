@@ -10,7 +10,7 @@ import { readActivationCheck } from "./request.ts";
 import { respond } from "./responses.ts";
 
 // Made once for each isolate: a client for each request would cost more than half of the throughput.
-const lookup = createLookup(readEnvironment(Deno.env));
+const lookup = createLookup(readEnvironment());
 
 export default {
   /** Responds to a request. Never throws: what goes wrong is an outcome, too. */

@@ -23,10 +23,7 @@ export function logLookupFailure(
     code = error?.message.startsWith("Abort") ? "timeout" : "unreachable";
   }
   if (status === 200) code = "malformed";
-  console.error(JSON.stringify({
-    event: "lookup_failed",
-    code,
-    status,
-    duration_ms: Math.round(durationMs),
-  }));
+  const duration_ms = Math.round(durationMs);
+  const line = { event: "lookup_failed", code, status, duration_ms };
+  console.error(JSON.stringify(line));
 }

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { readBody } from "./body.ts";
+import { readBody, type UnreadBody } from "./body.ts";
 
 const ActivationCheck = z.object({
   // 1 to 256 code points (not UTF-16 units), without U+0000 and lone surrogates: neither can be
@@ -13,12 +13,8 @@ const ActivationCheck = z.object({
 const present = z.unknown().check(z.refine((value) => (value ?? "") !== ""));
 const Complete = z.object({ username: present, project_id: present });
 
-/** What can be wrong with the body of a request. Decided without a lookup. */
-export type BadRequest =
-  | "missing_field"
-  | "invalid_field"
-  | "invalid_json"
-  | "body_too_large";
+/** What can be wrong with a body that was read. Decided without a lookup. */
+export type BadRequest = "missing_field" | "invalid_field" | "invalid_json";
 
 /** A well-formed question: does this user hold an active key of this project? */
 export type ActivationCheck = z.infer<typeof ActivationCheck>;
@@ -34,11 +30,11 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
  */
 export async function readActivationCheck(
   request: Request,
-): Promise<ActivationCheck | BadRequest> {
+): Promise<ActivationCheck | BadRequest | UnreadBody> {
   let body: unknown;
   try {
     const bytes = await readBody(request);
-    if (bytes === undefined) return "body_too_large";
+    if (typeof bytes === "string") return bytes;
     if (bytes.length === 0) return "missing_field";
     body = JSON.parse(utf8.decode(bytes));
   } catch {

@@ -19,6 +19,7 @@ const RESPONSES = {
   missing_field: [400, '{"error":"Missing username or project_id"}'],
   invalid_field: [400, '{"error":"Invalid username or project_id"}'],
   invalid_json: [400, '{"error":"Invalid JSON"}'],
+  request_timeout: [408, '{"error":"Request timeout"}'],
   body_too_large: [413, '{"error":"Request body too large"}'],
   method_not_allowed: [405, '{"error":"Method not allowed"}', ALLOW_HEADERS],
   preflight: [204, null, {
