@@ -1,7 +1,7 @@
 /**
  * The tasks that test: each finds a service, or starts one, and runs the tests against it.
  *
- *     deno run -A tests/run.ts local|supabase|remote|deploy|docs|browser [arguments of deno test]
+ *     deno run -A tests/run.ts local|load|supabase|remote|deploy|docs|browser [arguments of deno test]
  */
 import { downloadCli, supabase } from "../tools/supabase_cli.ts";
 import { runTests } from "./support/run_tests.ts";
@@ -11,10 +11,11 @@ import { startStack } from "../tools/stack/stack.ts";
 // Black box: any service will do.
 const CONTRACT = ["tests/contract"];
 // These start what they test themselves.
-const LOCAL = ["tests/database", "tests/function", "tests/start"];
-const DEPLOY = ["tests/deploy", "tests/tasks"];
-const DOCS = ["tests/docs"];
-const BROWSER = ["tests/browser"];
+const LOCAL = ["tests/function", "tests/stack"];
+const LOAD = ["tests/load"];
+const DEPLOY = ["tests/deploy"];
+const BROWSER = ["tests/docs/browser_test.ts"];
+const DOCS = ["tests/docs", `--ignore=${BROWSER}`];
 
 const [target = "", ...args] = Deno.args;
 // Said outright, and last: `PGlite.close()` sets the process's exit code to 0.
@@ -29,6 +30,8 @@ async function run(): Promise<number> {
       return await testLocally(DOCS);
     case "browser":
       return await testLocally(BROWSER);
+    case "load":
+      return await test(LOAD, args);
     case "supabase":
       return await test(CONTRACT, args, await runningSupabase());
     case "remote":

@@ -1,5 +1,5 @@
 import { PROJECT } from "./project.ts";
-import { npx, type Output } from "./run.ts";
+import { npx, type Output } from "./command.ts";
 import { VERSIONS } from "./versions.ts";
 
 /** The Supabase CLI, as npm names it. */

@@ -14,7 +14,7 @@ import {
   downloadAndStartFunction,
   downloadPackages,
 } from "../../tools/stack/function_process.ts";
-import { type Output, run } from "../../tools/run.ts";
+import { type Output, run } from "../../tools/command.ts";
 import { LOCAL_SERVICE, platformEnv } from "../../tools/stack/local_service.ts";
 import { startStack } from "../../tools/stack/stack.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";

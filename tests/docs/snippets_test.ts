@@ -8,7 +8,7 @@ import {
 import { fileURLToPath } from "node:url";
 import { serveOnLoopback } from "../../tools/loopback.ts";
 import { FUNCTION_PATH, SEEDED } from "../../tools/project.ts";
-import { npx } from "../../tools/run.ts";
+import { npx } from "../../tools/command.ts";
 import { openDatabase } from "../../tools/stack/database.ts";
 import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";

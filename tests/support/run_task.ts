@@ -1,6 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { PROJECT } from "../../tools/project.ts";
-import { run } from "../../tools/run.ts";
+import { run } from "../../tools/command.ts";
 
 /**
  * Runs a task as a process of its own. Fails unless it ends with this exit code, and prints this

@@ -1,4 +1,4 @@
-import { type Output, run } from "../../tools/run.ts";
+import { type Output, run } from "../../tools/command.ts";
 
 /** Runs a line as a person types it: in sh, and on Windows in cmd. */
 export function runLine(line: string): Promise<Output> {

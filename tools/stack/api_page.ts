@@ -5,7 +5,7 @@
 import type { ServerResponse } from "node:http";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { FUNCTION_FOLDER } from "../project.ts";
-import { run } from "../run.ts";
+import { run } from "../command.ts";
 import { VERSIONS } from "../versions.ts";
 import { LOCAL_SERVICE } from "./local_service.ts";
 

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { FUNCTION_FOLDER } from "../project.ts";
-import { run } from "../run.ts";
+import { run } from "../command.ts";
 import { StartError } from "./start_error.ts";
 
 /** Memory that the platform gives an edge function, in MB. */

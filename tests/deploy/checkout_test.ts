@@ -1,7 +1,7 @@
 /** A checkout as Git for Windows makes it, with `core.autocrlf=true`. */
 import { assertEquals } from "@std/assert";
 import { fileURLToPath } from "node:url";
-import { run } from "../../tools/run.ts";
+import { run } from "../../tools/command.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { copyProject } from "../support/project_copy.ts";
 
