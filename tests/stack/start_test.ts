@@ -1,5 +1,4 @@
 /** `deno task start`, as run from a terminal. */
-import { setTimeout as sleep } from "node:timers/promises";
 import {
   assert,
   assertEquals,
@@ -13,29 +12,32 @@ import {
 } from "../../tools/project.ts";
 import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
 import { explain, screen } from "../../tools/stack/screen.ts";
-import { copyProject } from "../support/project_copy.ts";
 import { ACTIVE, METHOD_NOT_ALLOWED, NOT_FOUND } from "../support/answers.ts";
-import { assertAnswer, check } from "../support/requests.ts";
+import { write } from "../support/data_api_stub.ts";
 import { testWith } from "../support/left_out.ts";
-import { runLine } from "../support/shell.ts";
+import { copyProject } from "../support/project_copy.ts";
+import { assertAnswer, check } from "../support/requests.ts";
 import {
   freePort,
-  isFree,
+  READY,
+  runLine,
   runStart,
   STACK_TRACE,
-  startReady,
   until,
 } from "../support/start_process.ts";
-import { write } from "../support/data_api_stub.ts";
 import { exchange, raw } from "../support/wire.ts";
 
-const RESPONSES = `${FUNCTION_FOLDER_PATH}responses.ts`;
-const MISTAKE = "const mistake = ;";
-
-// For those that neither end it nor edit the function.
-const running = await startReady();
-const { base, url } = running;
-Deno.test.afterAll(async () => await running[Symbol.asyncDispose]());
+// One process for most of these. It runs a copy of the project, which they may edit.
+const copy = await copyProject();
+const port = freePort();
+const running = runStart(["--port", `${port}`], copy.url);
+await running.printed(READY);
+const base = new URL(`http://127.0.0.1:${port}`);
+const url = new URL(FUNCTION_PATH, base);
+Deno.test.afterAll(async () => {
+  await running[Symbol.asyncDispose]();
+  await copy[Symbol.asyncDispose]();
+});
 
 Deno.test("start: it prints one screen, and every curl line on it works", async () => {
   const lines = running.output().trim().split("\n");
@@ -104,38 +106,24 @@ for (
   });
 }
 
-Deno.test("start: --help prints the usage", async () => {
-  await using start = runStart(["--help"]);
-  assertEquals(await start.ended(), 0);
-  assertMatch(start.output(), /^Usage: deno task start/);
-});
-
-for (
-  const args of [
-    ["--prot", "54400"],
-    ["now"],
-    ["--port"],
-    ["--port="],
-    ["--port", "0x10"],
-    ["--port", "1e3"],
-    ["--port", " 80"],
-    ["--port", "99999"],
-    ["--port=-1"],
-    ["--help=yes"],
-  ]
-) {
-  Deno.test(`start: rejects ${args.join(" ")} in a sentence, with the usage`, async () => {
-    await using start = runStart(args);
-    assertEquals(await start.ended(), 1);
+Deno.test("start: prints its usage when it is asked to, and for arguments that it does not take", async () => {
+  for (
+    const [args, code] of [
+      ["--help", 0],
+      ["--prot 54400", 1],
+      ["--port 0x10", 1],
+      ["--port 99999", 1],
+    ] as const
+  ) {
+    await using start = runStart(args.split(" "));
+    assertEquals(await start.ended(), code);
     assertStringIncludes(start.output(), "Usage: deno task start");
     assert(!STACK_TRACE.test(start.output()), start.output());
     assert(!start.output().includes("Starting"), start.output());
-  });
-}
+  }
+});
 
 Deno.test("start: a taken port is named, with ways round it", async () => {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const { port } = listener.addr;
   await using start = runStart(["--port", `${port}`]);
   assertEquals(await start.ended(), 1);
   assertStringIncludes(start.output(), `Port ${port} is taken`);
@@ -179,57 +167,142 @@ Deno.test("start: the gateway passes on what HTTP has, and a body that is cut sh
   assertEquals(running.output(), printed);
 });
 
-const test = testWith("signals");
-test("start: Ctrl-C ends it while a caller holds a half-sent body", async () => {
-  await using running = await startReady();
-  await raw(running.base, async (connection) => {
-    await write(
-      connection,
-      `POST ${FUNCTION_PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{`,
+Deno.test("start: serves a page at its address", async (context) => {
+  const get = (path: string, init?: RequestInit) =>
+    fetch(new URL(path, base), init);
+
+  await context.step("its files are there, with their types", async () => {
+    const page = await get("/");
+    assertEquals(page.status, 200);
+    assertEquals(
+      page.headers.get("content-type"),
+      "text/html; charset=utf-8",
     );
-    await sleep(300);
-    const askedAt = performance.now();
-    running.child.kill("SIGINT");
-    assertEquals(await running.ended(), 0);
-    const tookMs = performance.now() - askedAt;
-    assert(tookMs < 5_000, `took ${Math.round(tookMs)} ms`);
+    const named = (await page.text())
+      .matchAll(/(?:href=|src=|url: )"([^"]*)"/g)
+      .map(([, path = ""]) => path);
+    const types: Record<string, string | null> = {};
+    for (const path of named) {
+      const response = await get(path);
+      assertEquals(response.status, 200, path);
+      assertEquals((await response.text()).length > 0, true, path);
+      types[path] = response.headers.get("content-type");
+    }
+    assertEquals(types, {
+      "/favicon-32x32.png": "image/png",
+      "/swagger-ui.css": "text/css; charset=utf-8",
+      "/swagger-ui-bundle.js": "text/javascript; charset=utf-8",
+      "/swagger-ui-standalone-preset.js": "text/javascript; charset=utf-8",
+      "/openapi.yaml": "application/yaml",
+      "/operator.yaml": "application/yaml",
+    });
   });
-  assert(isFree(running.base), "something still listens");
+
+  await context.step("an edit of openapi.yaml shows", async () => {
+    const path = `${FUNCTION_FOLDER_PATH}openapi.yaml`;
+    const served = async () => await (await get("/openapi.yaml")).text();
+    const document = await Deno.readTextFile(new URL(path, copy.url));
+    assertEquals(await served(), document);
+    const edited = await copy.edit(path, "title: ", "title: EDITED ");
+    assertEquals(await served(), edited);
+  });
+
+  for (
+    const [method, path] of [
+      ["GET", "/docs"],
+      ["GET", "/index.html"],
+      ["GET", "/swagger-ui.js"],
+      ["POST", "/"],
+      ["POST", "/openapi.yaml"],
+    ] as const
+  ) {
+    await context.step(`${method} ${path} → 404`, async () => {
+      const response = await get(path, { method });
+      assertEquals(response.status, 404);
+      assertEquals(await response.json(), {
+        message: `Nothing here but ${FUNCTION_PATH} and /rest/v1/`,
+      });
+    });
+  }
+
+  await context.step("a browser's secret key → 401, except here", async () => {
+    const status = async (headers: Record<string, string>) => {
+      const response = await get("/rest/v1/activation_keys", {
+        headers: {
+          "User-Agent": "Mozilla/5.0 (X11; Linux x86_64)",
+          apikey: LOCAL_SERVICE.SECRET_KEY,
+          ...headers,
+        },
+      });
+      await response.body?.cancel();
+      return response.status;
+    };
+    assertEquals(await status({}), 401);
+    assertEquals(await status({ "Sec-Fetch-Site": "cross-site" }), 401);
+    assertEquals(await status({ "Sec-Fetch-Site": "same-site" }), 401);
+    assertEquals(await status({ "Sec-Fetch-Site": "same-origin" }), 200);
+  });
 });
 
-Deno.test("start: serves an edit, says what is wrong with a mistake, and serves the fix", async () => {
-  await using copy = await copyProject();
-  await using running = await startReady(copy.url);
-  const answers = async () =>
-    await (await check(SEEDED.project_id, "nobody", running.url)).text();
-  const { error } = NOT_FOUND.body;
+const RESPONSES = `${FUNCTION_FOLDER_PATH}responses.ts`;
+const nobody = async () =>
+  await (await check(SEEDED.project_id, "nobody", url)).text();
+/** What the function could hang in. Whoever listens can tell that it began, and that it is gone. */
+const neverReady = ({ addr: { port } }: Deno.TcpListener) =>
+  `await Deno.connect({ hostname: "127.0.0.1", port: ${port} }); for (;;);`;
 
+Deno.test("start: serves an edit, says what is wrong with a mistake, and serves the fix", async () => {
+  const MISTAKE = "const mistake = ;";
+  const { error } = NOT_FOUND.body;
   await copy.edit(RESPONSES, error, "EDITED");
   await running.printed("Reloaded the edge function.");
-  assertStringIncludes(await answers(), "EDITED");
+  assertStringIncludes(await nobody(), "EDITED");
 
   await copy.edit(RESPONSES, /$/, MISTAKE);
   await running.printed("Save a fix");
   assertStringIncludes(running.output(), MISTAKE);
-  assert(!running.output().includes("npm registry"), running.output());
-  assertStringIncludes(await answers(), "EDITED");
+  assertStringIncludes(await nobody(), "EDITED");
 
-  await copy.edit(RESPONSES, MISTAKE, "");
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  await copy.edit(RESPONSES, MISTAKE, neverReady(listener));
+  using _booting = await listener.accept();
+  assertStringIncludes(await nobody(), "EDITED");
+
+  await copy.edit(RESPONSES, neverReady(listener), "");
   await copy.edit(RESPONSES, "EDITED", error);
-  await until(
-    async () => (await answers()).includes(error),
-    running.output,
-  );
+  await until(async () => (await nobody()).includes(error), running.output);
 });
 
-Deno.test("start: reports the file and line of a row that PostgreSQL rejects", async () => {
+Deno.test("start: returns 502 while a crashed function restarts", async () => {
+  const printed = running.output().length;
+  const output = () => running.output().slice(printed);
+  const CRASH = `setTimeout(() => Deno.exit(7), 500);`;
+  await copy.edit(RESPONSES, /$/, CRASH);
+  await until(async () => {
+    const response = await check(SEEDED.project_id, "nobody", url);
+    const body = await response.json();
+    return response.status === 502 && typeof body.message === "string";
+  }, running.output);
+  await running.printed("ended by itself (exit code 7)");
+  await running.printed("The edge function runs again.");
+  await copy.edit(RESPONSES, CRASH, "");
+  await until(() => /again\.\nReloaded/.test(output()), output);
+  await assertAnswer(check(SEEDED.project_id, "nobody", url), NOT_FOUND);
+  assert(!STACK_TRACE.test(output()), output());
+});
+
+Deno.test("start: reports the line of a row that PostgreSQL rejects, and skips what is no migration", async () => {
   await using copy = await copyProject();
+  for (const name of [".DS_Store", "README.md", "undo.sql"]) {
+    const file = new URL(`supabase/migrations/${name}`, copy.url);
+    await Deno.writeTextFile(file, "no SQL");
+  }
   const seed = await copy.edit(
     "supabase/seed.sql",
     SEEDED.project_id,
     "no UUID",
   );
-  await using start = runStart(["--port", `${freePort()}`], copy.url);
+  await using start = runStart(["--port=0"], copy.url);
   assertEquals(await start.ended(), 1);
   const line = seed.split("no UUID")[0]?.split("\n").length;
   assertStringIncludes(
@@ -239,11 +312,28 @@ Deno.test("start: reports the file and line of a row that PostgreSQL rejects", a
   assert(!STACK_TRACE.test(start.output()), start.output());
 });
 
-Deno.test("start: a syntax error in the function prints Deno's message, not a download error", async () => {
-  await using copy = await copyProject();
-  await copy.edit(RESPONSES, /$/, MISTAKE);
-  await using start = runStart(["--port", `${freePort()}`], copy.url);
-  assertEquals(await start.ended(), 1);
-  assertStringIncludes(start.output(), MISTAKE);
-  assert(!start.output().includes("registry"), start.output());
+const test = testWith("signals");
+test("start: ends when `deno task` is killed outright", async () => {
+  await using start = runStart(["--port=0"]);
+  await start.printed("Starting");
+  start.child.kill("SIGKILL");
+  await start.ended();
+});
+
+// The last one, because it ends the process.
+test("start: Ctrl-C ends it, whoever sends a body, and whatever an edit waits for", async () => {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  await copy.edit(RESPONSES, /$/, neverReady(listener));
+  using booting = await listener.accept();
+  await raw(base, async (connection) => {
+    await write(
+      connection,
+      `POST ${FUNCTION_PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{`,
+    );
+    running.child.kill("SIGINT");
+    assertEquals(await running.ended(), 0);
+  });
+  let isGone = false;
+  booting.read(new Uint8Array(1)).catch(() => {}).then(() => isGone = true);
+  await until(() => isGone, () => "The function's process is still there");
 });
