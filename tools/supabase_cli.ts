@@ -36,6 +36,17 @@ export function warnings(stderr: string): string[] {
 }
 
 /**
+ * Reads the variables that `supabase status` prints: `NAME="value"`, or `NAME='value'` from a stack
+ * without Docker.
+ */
+export function readStatus(stdout: string): Record<string, string> {
+  const lines = stdout.matchAll(/^(\w+)=(["']?)(.*?)\2\r?$/gm);
+  return Object.fromEntries(
+    Array.from(lines, ([, name = "", , value = ""]) => [name, value]),
+  );
+}
+
+/**
  * Downloads the CLI, if that has not been done.
  *
  * @throws {Error} When the download fails.

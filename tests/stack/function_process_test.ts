@@ -10,7 +10,7 @@ import { PROJECT } from "../../tools/project.ts";
 import { StartError } from "../../tools/stack/start_error.ts";
 import { serveOnLoopback } from "../../tools/loopback.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
-import { until } from "../support/start_process.ts";
+import { until, watchProcess } from "../support/start_process.ts";
 
 const FETCH = `export default { fetch: () => new Response("first") };`;
 
@@ -70,11 +70,8 @@ Deno.test("function: an edit during the first start is served", async () => {
 });
 
 Deno.test("function: it ends with the process that started it, however that ends", async () => {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const { port } = listener.addr;
-  await using made = await makeFunction(`
-    globalThis.held = await Deno.connect({ hostname: "127.0.0.1", port: ${port} });
-    ${FETCH}`);
+  using watch = watchProcess();
+  await using made = await makeFunction(watch.source + FETCH);
   const source = new URL("tools/stack/function_process.ts", PROJECT);
   const parent = new Deno.Command(Deno.execPath(), {
     args: [
@@ -85,10 +82,8 @@ Deno.test("function: it ends with the process that started it, however that ends
     cwd: PROJECT,
     stdin: "null",
   }).spawn();
-  using connection = await listener.accept();
+  await watch.is("booting");
   parent.kill("SIGKILL");
   await parent.status;
-  let isGone = false;
-  connection.read(new Uint8Array(1)).catch(() => {}).then(() => isGone = true);
-  await until(() => isGone, () => "It still runs");
+  await watch.is("gone");
 });

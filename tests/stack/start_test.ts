@@ -24,6 +24,7 @@ import {
   runStart,
   STACK_TRACE,
   until,
+  watchProcess,
 } from "../support/start_process.ts";
 import { exchange, raw } from "../support/wire.ts";
 
@@ -247,9 +248,6 @@ Deno.test("start: serves a page at its address", async (context) => {
 const RESPONSES = `${FUNCTION_FOLDER_PATH}responses.ts`;
 const nobody = async () =>
   await (await check(SEEDED.project_id, "nobody", url)).text();
-/** What the function could hang in. Whoever listens can tell that it began, and that it is gone. */
-const neverReady = ({ addr: { port } }: Deno.TcpListener) =>
-  `await Deno.connect({ hostname: "127.0.0.1", port: ${port} }); for (;;);`;
 
 Deno.test("start: serves an edit, says what is wrong with a mistake, and serves the fix", async () => {
   const MISTAKE = "const mistake = ;";
@@ -263,14 +261,17 @@ Deno.test("start: serves an edit, says what is wrong with a mistake, and serves 
   assertStringIncludes(running.output(), MISTAKE);
   assertStringIncludes(await nobody(), "EDITED");
 
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  await copy.edit(RESPONSES, MISTAKE, neverReady(listener));
-  using _booting = await listener.accept();
+  using watch = watchProcess();
+  const HANG = `${watch.source} for (;;);`;
+  await copy.edit(RESPONSES, MISTAKE, HANG);
+  await watch.is("booting");
   assertStringIncludes(await nobody(), "EDITED");
 
-  await copy.edit(RESPONSES, neverReady(listener), "");
+  await copy.edit(RESPONSES, HANG, "");
   await copy.edit(RESPONSES, "EDITED", error);
   await until(async () => (await nobody()).includes(error), running.output);
+  // The fix did not wait for that boot.
+  assert(!running.output().includes("not ready"), running.output());
 });
 
 Deno.test("start: returns 502 while a crashed function restarts", async () => {
@@ -322,9 +323,9 @@ test("start: ends when `deno task` is killed outright", async () => {
 
 // The last one, because it ends the process.
 test("start: Ctrl-C ends it, whoever sends a body, and whatever an edit waits for", async () => {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  await copy.edit(RESPONSES, /$/, neverReady(listener));
-  using booting = await listener.accept();
+  using watch = watchProcess();
+  await copy.edit(RESPONSES, /$/, `${watch.source} for (;;);`);
+  await watch.is("booting");
   await raw(base, async (connection) => {
     await write(
       connection,
@@ -333,7 +334,5 @@ test("start: Ctrl-C ends it, whoever sends a body, and whatever an edit waits fo
     running.child.kill("SIGINT");
     assertEquals(await running.ended(), 0);
   });
-  let isGone = false;
-  booting.read(new Uint8Array(1)).catch(() => {}).then(() => isGone = true);
-  await until(() => isGone, () => "The function's process is still there");
+  await watch.is("gone");
 });

@@ -10,13 +10,13 @@ export interface StartProcess extends AsyncDisposable {
   child: Deno.ChildProcess;
   /** Everything that it has printed so far. */
   output(): string;
-  /** Waits until it has printed a text, for up to half a minute. */
+  /** Waits until it has printed a text, for up to a minute. */
   printed(text: string): Promise<void>;
   /** Waits until it and what it started have ended. Gives its exit code. */
   ended(): Promise<number>;
 }
 
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 60_000;
 
 /** The end of the screen that it prints once it serves. */
 export const READY = "last until Ctrl-C";
@@ -66,7 +66,7 @@ export function runStart(args: string[], cwd = PROJECT): StartProcess {
 }
 
 /**
- * Waits until something is so, for up to half a minute.
+ * Waits until something is so, for up to a minute.
  *
  * @param isSo Asked every 50 ms.
  * @param why What the error says otherwise.
@@ -80,6 +80,27 @@ export async function until(
     if (performance.now() > giveUpAt) throw new Error(why());
     await sleep(50);
   }
+}
+
+/** Tells by a connection that another process boots, and that it is gone. */
+export function watchProcess() {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr;
+  let state = "not there";
+  listener.accept().then(async (connection) => {
+    state = "booting";
+    await connection.read(new Uint8Array(1)).catch(() => {});
+    state = "gone";
+    connection.close();
+  }, () => {});
+  return {
+    /** What the other process runs. */
+    source: `globalThis.held = await Deno.connect({ port: ${port} });`,
+    /** Waits until it is so, for up to a minute. */
+    is: (expected: "booting" | "gone") =>
+      until(() => state === expected, () => `It is ${state}`),
+    [Symbol.dispose]: () => listener.close(),
+  };
 }
 
 /** A TCP port that nobody listens on. */
