@@ -1,4 +1,4 @@
-import { npx } from "./run.ts";
+import { npx } from "./command.ts";
 import { VERSIONS } from "./versions.ts";
 
 /**

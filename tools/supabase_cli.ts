@@ -1,5 +1,5 @@
 import { PROJECT } from "./project.ts";
-import { npx, type Output } from "./run.ts";
+import { npx, type Output } from "./command.ts";
 import { VERSIONS } from "./versions.ts";
 
 /** The Supabase CLI, as npm names it. */
@@ -33,6 +33,17 @@ export function supabase(
 /** Returns the warnings in the CLI's output, such as those about `config.toml`. */
 export function warnings(stderr: string): string[] {
   return stderr.split("\n").filter((line) => /^WARN/i.test(line));
+}
+
+/**
+ * Reads the variables that `supabase status` prints: `NAME="value"`, or `NAME='value'` from a stack
+ * without Docker.
+ */
+export function readStatus(stdout: string): Record<string, string> {
+  const lines = stdout.matchAll(/^(\w+)=(["']?)(.*?)\2\r?$/gm);
+  return Object.fromEntries(
+    Array.from(lines, ([, name = "", , value = ""]) => [name, value]),
+  );
 }
 
 /**

@@ -20,11 +20,4 @@ export const VERSIONS = {
   openapiTypescript: "7.13.0",
   /** esbuild, which a test asks whether the panel's code suits an old engine. */
   esbuild: "0.28.2",
-  /**
-   * Swagger UI, which the page of `deno task start` consists of. Not in `deno.json`, because each
-   * task downloads what is there. `tools/stack/swagger_ui.lock` holds its hashes: for another
-   * version, delete that file and run, in its folder,
-   * `deno eval --no-config --lock=swagger_ui.lock 'import "npm:swagger-ui-dist@<version>/absolute-path.js"'`.
-   */
-  swaggerUi: "5.35.0",
 };

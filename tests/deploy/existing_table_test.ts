@@ -4,7 +4,7 @@ import { supabase } from "../../tools/supabase_cli.ts";
 import {
   type DatabaseServer,
   startDatabaseServer,
-} from "../../tools/types/database_server.ts";
+} from "../../tools/stack/database_server.ts";
 import { cliCommand, codeBlock } from "../support/pages.ts";
 import { PRIVILEGES, PRIVILEGES_QUERY } from "../support/privileges.ts";
 import { copyProject } from "../support/project_copy.ts";

@@ -5,7 +5,7 @@ import { push, runCli } from "../support/push.ts";
 import {
   type DatabaseServer,
   startDatabaseServer,
-} from "../../tools/types/database_server.ts";
+} from "../../tools/stack/database_server.ts";
 
 // Intended: only the secret key's role reads the table, and a new index has not been used yet.
 const INTENDED = ["rls_enabled_no_policy", "unused_index"];

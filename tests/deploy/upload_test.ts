@@ -5,7 +5,6 @@ import {
   PROJECT,
 } from "../../tools/project.ts";
 import { edgeDeno } from "../../tools/edge_deno.ts";
-import { testCommand } from "../support/run_tests.ts";
 import { TOO_LARGE } from "../support/answers.ts";
 import { cliCommand } from "../support/pages.ts";
 import { exchange, post } from "../support/wire.ts";
@@ -14,7 +13,7 @@ import {
   downloadAndStartFunction,
   downloadPackages,
 } from "../../tools/stack/function_process.ts";
-import { type Output, run } from "../../tools/run.ts";
+import { type Output, run } from "../../tools/command.ts";
 import { LOCAL_SERVICE, platformEnv } from "../../tools/stack/local_service.ts";
 import { startStack } from "../../tools/stack/stack.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
@@ -68,15 +67,13 @@ for (const [what, upload] of Object.entries({ deploy, deployBundle })) {
     await using uploaded = await unpack(await upload());
     await using stack = await startStack({ folder: uploaded.folder, deno });
     // access_test.ts is left out: it tests the table, which is not part of an upload.
-    const tests = await testCommand([
+    const { success, stdout, stderr } = await run(Deno.execPath(), [
+      "test",
+      "--allow-all",
       "tests/contract",
       "--ignore=tests/contract/access_test.ts",
-    ], { ...stack.service }).output();
-    assert(
-      tests.success,
-      new TextDecoder().decode(tests.stdout) +
-        new TextDecoder().decode(tests.stderr),
-    );
+    ], { cwd: PROJECT, env: { ...stack.service } });
+    assert(success, stdout + stderr);
   });
 }
 

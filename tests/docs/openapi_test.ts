@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { FUNCTION_FOLDER, FUNCTION_PATH } from "../../tools/project.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { VERSIONS } from "../../tools/versions.ts";
-import { npx, run } from "../../tools/run.ts";
+import { npx, run } from "../../tools/command.ts";
 import * as ANSWERS from "../support/answers.ts";
 import {
   assertDescribed,

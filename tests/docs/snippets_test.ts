@@ -8,7 +8,7 @@ import {
 import { fileURLToPath } from "node:url";
 import { serveOnLoopback } from "../../tools/loopback.ts";
 import { FUNCTION_PATH, SEEDED } from "../../tools/project.ts";
-import { npx } from "../../tools/run.ts";
+import { npx } from "../../tools/command.ts";
 import { openDatabase } from "../../tools/stack/database.ts";
 import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
@@ -24,8 +24,7 @@ import { issueKeys } from "../support/issue_keys.ts";
 import { codeBlock } from "../support/pages.ts";
 import { resultOf, STATUSES } from "../support/results.ts";
 import { serviceUnderTest } from "../support/service_under_test.ts";
-import { runLine } from "../support/shell.ts";
-import { freePort } from "../support/start_process.ts";
+import { freePort, runLine } from "../support/start_process.ts";
 
 /** A name with everything that could get lost on its way. */
 const USER = 'Zoë "Ace" \\ \t\u0001 😀#4821';

@@ -1,7 +1,7 @@
 /** Bodies that come slowly, or in crumbs: whoever sends them keeps nobody else waiting. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { run } from "../../tools/run.ts";
+import { run } from "../../tools/command.ts";
 import { ACTIVE, TIMEOUT, TOO_LARGE } from "../support/answers.ts";
 import { assertAnswer, check } from "../support/requests.ts";
 import { LIMITS } from "../support/limits.ts";

@@ -5,7 +5,7 @@ import {
   FUNCTION_PATH,
   SEEDED,
 } from "../../tools/project.ts";
-import { type Output, run } from "../../tools/run.ts";
+import { type Output, run } from "../../tools/command.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { codeBlock, type Page } from "./pages.ts";
 

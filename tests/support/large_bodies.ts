@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { fileURLToPath } from "node:url";
-import { run } from "../../tools/run.ts";
+import { run } from "../../tools/command.ts";
 import { TOO_LARGE } from "./answers.ts";
 
 const CALLER = new URL("./large_body_caller.mjs", import.meta.url);

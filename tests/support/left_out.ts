@@ -1,9 +1,7 @@
 /** What a test needs of the operating system, and which ones have it. */
 const NEEDS = {
-  /** Ending another process by SIGINT, as Ctrl-C does. */
+  /** Ending another process by SIGINT, as Ctrl-C does, and telling that a parent is gone. */
   "signals": ["linux", "darwin"],
-  /** Looking at other processes in `/proc`. */
-  "/proc": ["linux"],
   /** Turns for every connection. Wine has none; on Windows itself, that was not tried. */
   "fair sockets": ["linux", "darwin"],
   /** Asking for the memory of a process. */

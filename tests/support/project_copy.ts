@@ -2,7 +2,6 @@ import { cp } from "node:fs/promises";
 import { assertNotEquals } from "@std/assert";
 import { FUNCTION_FOLDER_PATH, PROJECT } from "../../tools/project.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
-import { NOT_FOUND } from "./answers.ts";
 
 /** A copy of the project. Disposing of it removes it. */
 export interface ProjectCopy extends AsyncDisposable {
@@ -34,12 +33,4 @@ export async function copyProject(): Promise<ProjectCopy> {
       return edited;
     },
   };
-}
-
-/** Copies the project, and breaks the function: it has another status for "no". */
-export async function copyBroken(): Promise<ProjectCopy> {
-  const copy = await copyProject();
-  const { status } = NOT_FOUND;
-  await copy.edit(`${FUNCTION_FOLDER_PATH}responses.ts`, `${status}`, "404");
-  return copy;
 }

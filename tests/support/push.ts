@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { PROJECT } from "../../tools/project.ts";
 import { supabase, warnings } from "../../tools/supabase_cli.ts";
-import type { DatabaseServer } from "../../tools/types/database_server.ts";
+import type { DatabaseServer } from "../../tools/stack/database_server.ts";
 import { cliCommand } from "./pages.ts";
 
 /**

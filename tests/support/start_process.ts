@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { FUNCTION_PATH, PROJECT } from "../../tools/project.ts";
+import { type Output, run } from "../../tools/command.ts";
+import { PROJECT } from "../../tools/project.ts";
 
 /** What no message for a person has in it. */
 export const STACK_TRACE = /^ +at /m;
@@ -9,13 +10,16 @@ export interface StartProcess extends AsyncDisposable {
   child: Deno.ChildProcess;
   /** Everything that it has printed so far. */
   output(): string;
-  /** Waits until it has printed a text, for up to half a minute. */
+  /** Waits until it has printed a text, for up to a minute. */
   printed(text: string): Promise<void>;
-  /** Waits until it has ended, for up to half a minute, and gives its exit code. */
+  /** Waits until it and what it started have ended. Gives its exit code. */
   ended(): Promise<number>;
 }
 
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 60_000;
+
+/** The end of the screen that it prints once it serves. */
+export const READY = "last until Ctrl-C";
 
 /**
  * Starts `deno task start`, as a person at a terminal does.
@@ -24,40 +28,8 @@ const PATIENCE_MS = 30_000;
  * @param cwd The project or a copy of it.
  */
 export function runStart(args: string[], cwd = PROJECT): StartProcess {
-  return runProcess(
-    Deno.execPath(),
-    ["task", "--quiet", "start", ...args],
-    cwd,
-  );
-}
-
-/** The end of the screen that it prints once it serves. */
-export const READY = "last until Ctrl-C";
-
-/**
- * Starts `deno task start` on a free port, and waits until it serves.
- *
- * @param cwd The project or a copy of it.
- * @returns The process, its address, and that of the function.
- */
-export async function startReady(
-  cwd = PROJECT,
-): Promise<StartProcess & { base: URL; url: URL }> {
-  const port = freePort();
-  const start = runStart(["--port", `${port}`], cwd);
-  await start.printed(READY);
-  const base = new URL(`http://127.0.0.1:${port}`);
-  return { ...start, base, url: new URL(FUNCTION_PATH, base) };
-}
-
-/** Starts a command that ends up as `deno task start`. */
-export function runProcess(
-  command: string,
-  args: string[],
-  cwd: URL,
-): StartProcess {
-  const child = new Deno.Command(command, {
-    args,
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["task", "--quiet", "start", ...args],
     cwd,
     env: { NO_COLOR: "1" },
     stdin: "null",
@@ -66,13 +38,16 @@ export function runProcess(
   }).spawn();
   let output = "";
   const collect = async (stream: ReadableStream<Uint8Array>) => {
-    for await (const chunk of stream) output += new TextDecoder().decode(chunk);
+    for await (const text of stream.pipeThrough(new TextDecoderStream())) {
+      output += text;
+    }
   };
   const collected = Promise.all([collect(child.stdout), collect(child.stderr)]);
   let running = true;
-  const status = child.status.then(async ({ code }) => {
+  // What it started may still run, and print.
+  const status = collected.then(async () => {
+    const { code } = await child.status;
     running = false;
-    await collected;
     return code;
   });
   return {
@@ -91,7 +66,7 @@ export function runProcess(
 }
 
 /**
- * Waits until something is so, for up to half a minute.
+ * Waits until something is so, for up to a minute.
  *
  * @param isSo Asked every 50 ms.
  * @param why What the error says otherwise.
@@ -107,19 +82,39 @@ export async function until(
   }
 }
 
+/** Tells by a connection that another process boots, and that it is gone. */
+export function watchProcess() {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr;
+  let state = "not there";
+  listener.accept().then(async (connection) => {
+    state = "booting";
+    await connection.read(new Uint8Array(1)).catch(() => {});
+    state = "gone";
+    connection.close();
+  }, () => {});
+  return {
+    /** What the other process runs. */
+    source: `globalThis.held = await Deno.connect({ port: ${port} });`,
+    /** Waits until it is so, for up to a minute. */
+    is: (expected: "booting" | "gone") =>
+      until(() => state === expected, () => `It is ${state}`),
+    [Symbol.dispose]: () => listener.close(),
+  };
+}
+
 /** A TCP port that nobody listens on. */
 export function freePort(): number {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   return listener.addr.port;
 }
 
-/** Whether nobody listens at an address. */
-export function isFree({ port }: URL): boolean {
-  try {
-    Deno.listen({ hostname: "127.0.0.1", port: Number(port) }).close();
-    return true;
-  } catch (error) {
-    if (error instanceof Deno.errors.AddrInUse) return false;
-    throw error;
-  }
+/** Runs a line as a person types it: in sh, and on Windows in cmd. */
+export function runLine(line: string): Promise<Output> {
+  return Deno.build.os === "windows"
+    // With /s, cmd takes off the outer quotes and nothing else.
+    ? run("cmd", ["/d", "/s", "/c", `"${line}"`], {
+      windowsRawArguments: true,
+    })
+    : run("sh", ["-c", line]);
 }

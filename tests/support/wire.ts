@@ -1,5 +1,5 @@
 /** The function on the wire: connections of one's own, and what its process takes. */
-import { run } from "../../tools/run.ts";
+import { run } from "../../tools/command.ts";
 import type { FunctionProcess } from "../../tools/stack/function_process.ts";
 import {
   close,

@@ -3,7 +3,7 @@
  * figures of different machines.
  */
 import { cpus } from "node:os";
-import { run } from "../run.ts";
+import { run } from "../command.ts";
 import { benchColdStart } from "./cold_start.ts";
 import { benchLoad } from "./load.ts";
 import { prepareSubjects } from "./subjects.ts";

@@ -1,4 +1,4 @@
-import { run } from "../run.ts";
+import { run } from "../command.ts";
 import { startFunction } from "../stack/function_process.ts";
 import { LOCAL_SERVICE, platformEnv } from "../stack/local_service.ts";
 import { runRounds } from "./rounds.ts";

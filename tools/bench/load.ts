@@ -1,5 +1,5 @@
 import { SEEDED } from "../project.ts";
-import { npx } from "../run.ts";
+import { npx } from "../command.ts";
 import { startFunction } from "../stack/function_process.ts";
 import { LOCAL_SERVICE, platformEnv } from "../stack/local_service.ts";
 import { VERSIONS } from "../versions.ts";

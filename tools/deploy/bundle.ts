@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { FUNCTION_FOLDER, FUNCTION_FOLDER_PATH, PROJECT } from "../project.ts";
-import { run } from "../run.ts";
+import { run } from "../command.ts";
 import { makeTempFolder, type TempFolder } from "../temp_folder.ts";
 
 /** A folder to deploy from. Disposing of it removes it. */

@@ -2,7 +2,7 @@
  * `deno task deploy`: deploys the function as one minified file, which a cold isolate reads faster.
  * Its arguments go to `supabase functions deploy`.
  */
-import { NPX } from "../run.ts";
+import { NPX } from "../command.ts";
 import { bundleProject } from "./bundle.ts";
 import { SUPABASE_CLI } from "../supabase_cli.ts";
 

@@ -41,6 +41,9 @@ export async function prepare(
   }
 }
 
+/** Names of migrations, as the Supabase CLI reads them. It skips any other file. */
+const MIGRATION = /^\d+_.*\.sql$/;
+
 /**
  * Applies the project's migrations, in order.
  *
@@ -52,7 +55,8 @@ export async function migrate(database: Database): Promise<void> {
     Deno.readDirSync(new URL(folder, PROJECT)),
     ({ name }) => name,
   );
-  for (const name of names.sort()) await execFile(database, folder + name);
+  const migrations = names.filter((name) => MIGRATION.test(name)).sort();
+  for (const name of migrations) await execFile(database, folder + name);
 }
 
 /**

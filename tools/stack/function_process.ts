@@ -1,7 +1,10 @@
 import { fileURLToPath } from "node:url";
 import { FUNCTION_FOLDER } from "../project.ts";
-import { run } from "../run.ts";
+import { run } from "../command.ts";
 import { StartError } from "./start_error.ts";
+
+/** How long a start may take, in milliseconds: many times what a slow machine needs. */
+const BOOT_MS = 30_000;
 
 /** Memory that the platform gives an edge function, in MB. */
 const MEMORY_MB = 256;
@@ -35,6 +38,10 @@ export interface FunctionOptions {
   heapMb?: number;
   /** More arguments for `deno serve`. */
   args?: string[];
+  /** How long it may take until it serves, in milliseconds. Half a minute, when not given. */
+  bootMs?: number;
+  /** Ends it, if it does not serve yet. */
+  signal?: AbortSignal;
   /** Called with what the function prints once it serves, as it comes. */
   onOutput?: (text: string) => void;
 }
@@ -48,12 +55,22 @@ export class BootError extends StartError {
   }
 }
 
+/** A function that did not serve in time. */
+function bootTimeout(output: string, bootMs: number): StartError {
+  return new StartError(
+    `${output.trimEnd()}\n\nThe edge function was not ready within ${
+      bootMs / 1_000
+    } s, and was ended. Does a top-level \`await\` in it wait for something that never comes?`,
+  );
+}
+
 /**
  * Runs the function as the platform does: a process of its own, no inherited environment, and no
  * permission but network and environment.
  *
  * @returns The process, once it serves.
  * @throws {BootError} When it ends before that.
+ * @throws {StartError} When it takes too long.
  */
 export async function startFunction(
   {
@@ -62,6 +79,8 @@ export async function startFunction(
     deno = Deno.execPath(),
     heapMb = MEMORY_MB,
     args = [],
+    bootMs = BOOT_MS,
+    signal,
     onOutput,
   }: FunctionOptions,
 ): Promise<FunctionProcess> {
@@ -95,12 +114,22 @@ export async function startFunction(
     stderr: "piped",
   }).spawn();
 
+  // A SIGTERM would wait for callers who are still sending.
+  const kill = () => {
+    try {
+      child.kill("SIGKILL");
+    } catch {
+      // It has ended by itself.
+    }
+  };
+  // When this process calls `Deno.exit`.
+  addEventListener("unload", kill);
+
   let serving = false;
   let output = "";
   const address = Promise.withResolvers<URL>();
   const collect = async (stream: ReadableStream<Uint8Array>) => {
-    for await (const chunk of stream) {
-      const text = new TextDecoder().decode(chunk);
+    for await (const text of stream.pipeThrough(new TextDecoderStream())) {
       output += text;
       if (serving) {
         onOutput?.(text);
@@ -117,27 +146,37 @@ export async function startFunction(
     collect(child.stdout),
     collect(child.stderr),
   ]).then(async ([{ code }]) => {
+    removeEventListener("unload", kill);
     await child.stdin.close().catch(() => {});
-    await Deno.remove(entry).catch(() => {});
     address.reject(new BootError(output, code));
     return code;
   });
 
-  return {
-    url: await address.promise,
-    pid: child.pid,
-    output: () => output,
-    ended,
-    async [Symbol.asyncDispose]() {
-      try {
-        // A SIGTERM waits for callers who are still sending.
-        child.kill("SIGKILL");
-      } catch {
-        // It has ended by itself.
-      }
-      await ended;
-    },
-  };
+  const limit = setTimeout(() => {
+    address.reject(bootTimeout(output, bootMs));
+    kill();
+  }, bootMs);
+  signal?.addEventListener("abort", kill);
+  if (signal?.aborted) kill();
+  try {
+    return {
+      url: await address.promise,
+      pid: child.pid,
+      output: () => output,
+      ended,
+      async [Symbol.asyncDispose]() {
+        kill();
+        await ended;
+      },
+    };
+  } catch (error) {
+    await ended;
+    throw error;
+  } finally {
+    clearTimeout(limit);
+    signal?.removeEventListener("abort", kill);
+    await Deno.remove(entry);
+  }
 }
 
 /**
@@ -162,7 +201,7 @@ export function systemEnv(
  * @throws {StartError} When the download fails.
  */
 export async function downloadPackages(
-  { folder = FUNCTION_FOLDER, deno = Deno.execPath() }: Omit<
+  { folder = FUNCTION_FOLDER, deno = Deno.execPath(), signal }: Omit<
     FunctionOptions,
     "env"
   > = {},
@@ -170,7 +209,12 @@ export async function downloadPackages(
   const { success, stderr } = await run(
     deno,
     ["cache", ...lockArgs(folder), "index.ts"],
-    { cwd: folder, env: { DENO_TLS_CA_STORE }, stdin: "null" },
+    {
+      cwd: folder,
+      env: { DENO_TLS_CA_STORE },
+      stdin: "null",
+      ...signal && { signal },
+    },
   );
   if (success) return;
   throw new StartError(

@@ -33,26 +33,31 @@ export async function startReloadingFunction(
   say: (message: string) => void,
 ): Promise<ReloadingFunction> {
   let current: FunctionProcess | undefined;
+  let boot: AbortController | undefined;
   let closed = false;
 
-  const start = async () => {
-    const next = await downloadAndStartFunction(options);
-    if (closed) return await next[Symbol.asyncDispose]();
+  const start = async (signal: AbortSignal) => {
+    const next = await downloadAndStartFunction({ ...options, signal });
+    if (signal.aborted) return await next[Symbol.asyncDispose]();
     const previous = current;
     current = next;
     next.ended.then((code) => onEnd(next, code));
     await previous?.[Symbol.asyncDispose]();
   };
 
-  // One after another, so that the last edit is the one that is served.
-  let work = Promise.resolve();
   const restart = (done: string) => {
+    if (closed) return;
+    // The last edit is the one that is served, even if the one before it never gets ready.
+    boot?.abort();
+    boot = new AbortController();
+    const { signal } = boot;
     work = work.then(async () => {
-      if (closed) return;
+      if (signal.aborted) return;
       try {
-        await start();
-        say(done);
+        await start(signal);
+        if (!signal.aborted) say(done);
       } catch (error) {
+        if (signal.aborted) return;
         if (!(error instanceof StartError)) throw error;
         const serving = current
           ? "The version before it goes on serving. "
@@ -73,8 +78,10 @@ export async function startReloadingFunction(
     restart("The edge function runs again.");
   };
 
-  await start();
-  const watcher = Deno.watchFs(fileURLToPath(FUNCTION_FOLDER));
+  // Before the first start, which may take minutes to download.
+  const watcher = Deno.watchFs(
+    fileURLToPath(options.folder ?? FUNCTION_FOLDER),
+  );
   const watching = (async () => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     for await (const { kind, paths } of watcher) {
@@ -84,18 +91,25 @@ export async function startReloadingFunction(
       timer = setTimeout(() => restart("Reloaded the edge function."), EDIT_MS);
     }
     clearTimeout(timer);
-    await work;
   })();
-
-  return {
-    url: () => current?.url,
-    async [Symbol.asyncDispose]() {
-      closed = true;
-      watcher.close();
-      await watching;
-      const last = current;
-      current = undefined;
-      await last?.[Symbol.asyncDispose]();
-    },
+  const close = async () => {
+    closed = true;
+    boot?.abort();
+    watcher.close();
+    await watching;
+    await work;
+    const last = current;
+    current = undefined;
+    await last?.[Symbol.asyncDispose]();
   };
+
+  const first = start(new AbortController().signal);
+  let work = first.catch(() => {});
+  try {
+    await first;
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { url: () => current?.url, [Symbol.asyncDispose]: close };
 }

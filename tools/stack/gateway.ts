@@ -47,7 +47,10 @@ export async function startGateway(
     const { pathname, search } = address ?? { pathname: "", search: "" };
     const reads = request.method === "GET" || request.method === "HEAD";
     if (reads && isApiPage(pathname)) {
-      return void serveApiPage(pathname, response);
+      // An editor may be writing the file.
+      serveApiPage(pathname, response)
+        .catch((error: Error) => answer(response, 503, error.message));
+      return;
     }
     const isFunction = pathname === FUNCTION_PATH ||
       pathname.startsWith(`${FUNCTION_PATH}/`);

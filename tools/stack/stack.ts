@@ -1,4 +1,4 @@
-import { startDataApi } from "./data_api.ts";
+import { startDataApi } from "./local_data_api.ts";
 import {
   downloadAndStartFunction,
   type FunctionOptions,

@@ -3,7 +3,6 @@
  */
 import { parseArgs } from "node:util";
 import { VERSIONS } from "../versions.ts";
-import { launcherEnded } from "./launchers.ts";
 import { LOCAL_SERVICE } from "./local_service.ts";
 import { explain, screen } from "./screen.ts";
 
@@ -15,36 +14,24 @@ Runs PostgreSQL, the Data API and the edge function on this machine until Ctrl-C
   --port <number>  TCP port of the address. ${DEFAULT_PORT} if not given; 0 for any free one.
   --help           Prints this.`;
 
-/** How long ending may take, in milliseconds. */
-const ENDING_MS = 4_000;
-
-/** One Ctrl-C can come twice: from the terminal, and passed on by `deno task`. */
-const REPEATED_MS = 500;
+/** How often to look whether `deno task` still runs, in milliseconds. */
+const PARENT_MS = 1_000;
 
 requireDeno();
 const port = readArguments();
+endWhenAsked();
+console.error("Starting PostgreSQL, the Data API and the edge function ...");
 try {
-  await run();
-} catch (error) {
-  fail(explain(error, port, Deno.build.os));
-}
-// Outright: `PGlite.close()` sets the exit code, and a connection may still be open.
-Deno.exit(0);
-
-async function run(): Promise<void> {
-  console.error("Starting PostgreSQL, the Data API and the edge function ...");
-  const ending = endingAsked();
   // Not before the arguments and Deno's version are known to be right.
   const { startStack } = await import("./stack.ts");
-
-  await using stack = await startStack({
+  const { service } = await startStack({
     port,
     onReload: (message) => console.error(message),
     onOutput: (text) => Deno.stderr.writeSync(new TextEncoder().encode(text)),
   });
-  console.log(screen(stack.service, Deno.build.os));
-  await ending;
-  setTimeout(() => Deno.exit(0), ENDING_MS);
+  console.log(screen(service, Deno.build.os));
+} catch (error) {
+  fail(explain(error, port, Deno.build.os));
 }
 
 /** The port that the arguments name. */
@@ -72,21 +59,19 @@ function readArguments(): number {
   }
 }
 
-/** Resolves at the first Ctrl-C, or when what started this process is gone. A second one ends it at once. */
-function endingAsked(): Promise<void> {
+/**
+ * Ends at Ctrl-C, when the terminal is closed, and when `deno task` was killed. Everything is in
+ * memory, and the function's process ends with this one.
+ */
+function endWhenAsked(): void {
   const signals: Deno.Signal[] = Deno.build.os === "windows"
     ? ["SIGINT", "SIGBREAK"]
     : ["SIGINT", "SIGTERM", "SIGHUP"];
-  let askedAt = Infinity;
-  return new Promise((resolve) => {
-    const end = () => {
-      if (performance.now() - askedAt > REPEATED_MS) Deno.exit(130);
-      askedAt = Math.min(askedAt, performance.now());
-      resolve();
-    };
-    for (const signal of signals) Deno.addSignalListener(signal, end);
-    launcherEnded().then(resolve);
-  });
+  for (const signal of signals) {
+    Deno.addSignalListener(signal, () => Deno.exit(0));
+  }
+  const parent = Deno.ppid;
+  setInterval(() => Deno.ppid === parent || Deno.exit(0), PARENT_MS);
 }
 
 /** Stops at a Deno that is too old, before it fails at something that it does not know. */

@@ -1,6 +1,6 @@
 import { migrate } from "../stack/database.ts";
 import { supabase } from "../supabase_cli.ts";
-import { startDatabaseServer } from "./database_server.ts";
+import { startDatabaseServer } from "../stack/database_server.ts";
 
 /**
  * Generates the TypeScript types of a database with the project's migrations.

@@ -1,7 +1,7 @@
 import { PGlite } from "@electric-sql/pglite";
 import { PGLiteSocketServer } from "@electric-sql/pglite-socket";
 import postgres from "postgres";
-import { type DefaultPrivileges, prepare } from "../stack/database.ts";
+import { type DefaultPrivileges, prepare } from "./database.ts";
 
 /** A PostgreSQL database that other processes can reach. Disposing of it leaves nothing behind. */
 export interface DatabaseServer extends AsyncDisposable {

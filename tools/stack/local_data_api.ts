@@ -27,7 +27,7 @@ export async function startDataApi(
   await migrate(connection.driver);
   await seed(connection.driver);
 
-  muteDatabaseErrors();
+  unfinished.use(muteDatabaseErrors());
   const app = new App({
     connection,
     auth: {
@@ -70,11 +70,23 @@ function withRawFilters(request: Request): Request {
   return new Request(url, { method, headers, body });
 }
 
-/** `@supabase/lite` prints a dump of every database error, all of which its answer says as well. */
-function muteDatabaseErrors(): void {
-  const { error: print } = console;
-  console.error = (...args) => {
-    const [error] = args;
-    if (!(error instanceof Error && "severity" in error)) print(...args);
+const { error: print } = console;
+let muted = 0;
+
+/**
+ * `@supabase/lite` prints a dump of every database error, all of which its answer says as well.
+ * Disposing of it lets them be printed again, once nobody mutes them any more.
+ */
+function muteDatabaseErrors(): Disposable {
+  if (muted++ === 0) {
+    console.error = (...args) => {
+      const [error] = args;
+      if (!(error instanceof Error && "severity" in error)) print(...args);
+    };
+  }
+  return {
+    [Symbol.dispose]: () => {
+      if (--muted === 0) console.error = print;
+    },
   };
 }

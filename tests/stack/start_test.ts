@@ -1,0 +1,338 @@
+/** `deno task start`, as run from a terminal. */
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
+import {
+  FUNCTION_FOLDER_PATH,
+  FUNCTION_PATH,
+  SEEDED,
+} from "../../tools/project.ts";
+import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
+import { explain, screen } from "../../tools/stack/screen.ts";
+import { ACTIVE, METHOD_NOT_ALLOWED, NOT_FOUND } from "../support/answers.ts";
+import { write } from "../support/data_api_stub.ts";
+import { testWith } from "../support/left_out.ts";
+import { copyProject } from "../support/project_copy.ts";
+import { assertAnswer, check } from "../support/requests.ts";
+import {
+  freePort,
+  READY,
+  runLine,
+  runStart,
+  STACK_TRACE,
+  until,
+  watchProcess,
+} from "../support/start_process.ts";
+import { exchange, raw } from "../support/wire.ts";
+
+// One process for most of these. It runs a copy of the project, which they may edit.
+const copy = await copyProject();
+const port = freePort();
+const running = runStart(["--port", `${port}`], copy.url);
+await running.printed(READY);
+const base = new URL(`http://127.0.0.1:${port}`);
+const url = new URL(FUNCTION_PATH, base);
+Deno.test.afterAll(async () => {
+  await running[Symbol.asyncDispose]();
+  await copy[Symbol.asyncDispose]();
+});
+
+Deno.test("start: it prints one screen, and every curl line on it works", async () => {
+  const lines = running.output().trim().split("\n");
+  assertEquals(
+    lines[0],
+    "Starting PostgreSQL, the Data API and the edge function ...",
+  );
+  assertEquals(lines.slice(2, 5), [
+    `Ask and add keys in a browser: ${base}`,
+    "",
+    `API_URL=${base.origin}`,
+  ]);
+  assert(lines.length <= 20, running.output());
+  assertStringIncludes(running.output(), "PUBLISHABLE_KEY=sb_publishable_");
+  assertStringIncludes(running.output(), "SECRET_KEY=sb_secret_");
+
+  await assertAnswer(check(SEEDED.project_id, "Amelia#1937", url), NOT_FOUND);
+  const statuses = [];
+  for (const line of linesOf("curl", running.output())) {
+    const { stdout, stderr } = await runLine(line);
+    statuses.push(stdout.split("\r\n")[0] || stderr);
+  }
+  assertEquals(statuses, ["HTTP/1.1 200 OK", "HTTP/1.1 201 Created"]);
+  await assertAnswer(check(SEEDED.project_id, "Amelia#1937", url), ACTIVE);
+});
+
+/** The lines of a screen that begin with a command. */
+const linesOf = (command: string, printed: string) =>
+  printed.split("\n").filter((line) => line.startsWith(`${command} `));
+
+Deno.test("start: on Windows, it prints each request for PowerShell and for cmd", () => {
+  const printed = screen(LOCAL_SERVICE, "windows");
+  const { API_URL, SECRET_KEY } = LOCAL_SERVICE;
+  // Windows PowerShell 5.1 sends UTF-8 only when it is told to.
+  const json = "-ContentType 'application/json; charset=utf-8'";
+  assertEquals(linesOf("Invoke-RestMethod", printed), [
+    `Invoke-RestMethod ${API_URL}${FUNCTION_PATH} -Method Post ${json} ` +
+    `-Body '{"username":"${SEEDED.username}","project_id":"${SEEDED.project_id}"}'`,
+    `Invoke-RestMethod ${API_URL}/rest/v1/activation_keys -Method Post ` +
+    `-Headers @{ apikey = '${SECRET_KEY}' } ${json} ` +
+    `-Body '{"project_id":"${SEEDED.project_id}","curr_user":"Amelia#1937"}'`,
+  ]);
+  // The lines for cmd are those that the test above runs.
+  const curls = linesOf("curl", screen(LOCAL_SERVICE, "linux"));
+  assertEquals(curls.length, 2);
+  assertEquals(linesOf("curl", printed), curls);
+});
+
+for (
+  const [code, os, says] of [
+    ["EADDRINUSE", "linux", "`lsof -i :54321`"],
+    ["EADDRINUSE", "darwin", "`lsof -i :54321`"],
+    ["EADDRINUSE", "windows", "`netstat -ano | findstr :54321`"],
+    ["EACCES", "linux", "below 1024"],
+    [
+      "EACCES",
+      "windows",
+      "`netsh interface ipv4 show excludedportrange protocol=tcp`",
+    ],
+  ] as const
+) {
+  Deno.test(`start: ${code} on ${os} is explained by that system's means`, () => {
+    const text = explain(Object.assign(new Error(), { code }), 54321, os);
+    assertStringIncludes(text, says);
+    assertStringIncludes(text, "--port");
+  });
+}
+
+Deno.test("start: prints its usage when it is asked to, and for arguments that it does not take", async () => {
+  for (
+    const [args, code] of [
+      ["--help", 0],
+      ["--prot 54400", 1],
+      ["--port 0x10", 1],
+      ["--port 99999", 1],
+    ] as const
+  ) {
+    await using start = runStart(args.split(" "));
+    assertEquals(await start.ended(), code);
+    assertStringIncludes(start.output(), "Usage: deno task start");
+    assert(!STACK_TRACE.test(start.output()), start.output());
+    assert(!start.output().includes("Starting"), start.output());
+  }
+});
+
+Deno.test("start: a taken port is named, with ways round it", async () => {
+  await using start = runStart(["--port", `${port}`]);
+  assertEquals(await start.ended(), 1);
+  assertStringIncludes(start.output(), `Port ${port} is taken`);
+  assertMatch(start.output(), /deno task start --port \d+/);
+  assert(!STACK_TRACE.test(start.output()), start.output());
+});
+
+Deno.test("start: the gateway passes on what HTTP has, and a body that is cut short prints nothing", async () => {
+  const printed = running.output();
+  const get = (target: string) =>
+    `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
+  for (
+    const [request, status] of [
+      [get(FUNCTION_PATH).replace("GET", "TRACE"), METHOD_NOT_ALLOWED.status],
+      [
+        get(FUNCTION_PATH).replace("GET", "PROPFIND"),
+        METHOD_NOT_ALLOWED.status,
+      ],
+      // No HTTP method, and so no hosted project's.
+      [get(FUNCTION_PATH).replace("GET", "post"), 400],
+      [get("/rest/v1/../../x"), 404],
+      [get("/rest/v1/%2e%2e/%2E%2e/x"), 404],
+      [get(`${FUNCTION_PATH}/../../../x`), 404],
+      [get("http://[/"), 404],
+    ] as const
+  ) {
+    const response = await exchange(base, request);
+    assert(response.startsWith(`HTTP/1.1 ${status} `), request + response);
+  }
+  const post = `POST ${FUNCTION_PATH} HTTP/1.1\r\nHost: x\r\n`;
+  for (
+    const cut of [
+      `${post}Content-Length: 100\r\n\r\n{"username"`,
+      `${post}Transfer-Encoding: chunked\r\n\r\n64\r\n{"username"`,
+      `${post}Content-Le`,
+    ]
+  ) {
+    await raw(base, (connection) => write(connection, cut));
+  }
+  await assertAnswer(check(SEEDED.project_id, SEEDED.username, url), ACTIVE);
+  assertEquals(running.output(), printed);
+});
+
+Deno.test("start: serves a page at its address", async (context) => {
+  const get = (path: string, init?: RequestInit) =>
+    fetch(new URL(path, base), init);
+
+  await context.step("its files are there, with their types", async () => {
+    const page = await get("/");
+    assertEquals(page.status, 200);
+    assertEquals(
+      page.headers.get("content-type"),
+      "text/html; charset=utf-8",
+    );
+    const named = (await page.text())
+      .matchAll(/(?:href=|src=|url: )"([^"]*)"/g)
+      .map(([, path = ""]) => path);
+    const types: Record<string, string | null> = {};
+    for (const path of named) {
+      const response = await get(path);
+      assertEquals(response.status, 200, path);
+      assertEquals((await response.text()).length > 0, true, path);
+      types[path] = response.headers.get("content-type");
+    }
+    assertEquals(types, {
+      "/favicon-32x32.png": "image/png",
+      "/swagger-ui.css": "text/css; charset=utf-8",
+      "/swagger-ui-bundle.js": "text/javascript; charset=utf-8",
+      "/swagger-ui-standalone-preset.js": "text/javascript; charset=utf-8",
+      "/openapi.yaml": "application/yaml",
+      "/operator.yaml": "application/yaml",
+    });
+  });
+
+  await context.step("an edit of openapi.yaml shows", async () => {
+    const path = `${FUNCTION_FOLDER_PATH}openapi.yaml`;
+    const served = async () => await (await get("/openapi.yaml")).text();
+    const document = await Deno.readTextFile(new URL(path, copy.url));
+    assertEquals(await served(), document);
+    const edited = await copy.edit(path, "title: ", "title: EDITED ");
+    assertEquals(await served(), edited);
+  });
+
+  for (
+    const [method, path] of [
+      ["GET", "/docs"],
+      ["GET", "/index.html"],
+      ["GET", "/swagger-ui.js"],
+      ["POST", "/"],
+      ["POST", "/openapi.yaml"],
+    ] as const
+  ) {
+    await context.step(`${method} ${path} → 404`, async () => {
+      const response = await get(path, { method });
+      assertEquals(response.status, 404);
+      assertEquals(await response.json(), {
+        message: `Nothing here but ${FUNCTION_PATH} and /rest/v1/`,
+      });
+    });
+  }
+
+  await context.step("a browser's secret key → 401, except here", async () => {
+    const status = async (headers: Record<string, string>) => {
+      const response = await get("/rest/v1/activation_keys", {
+        headers: {
+          "User-Agent": "Mozilla/5.0 (X11; Linux x86_64)",
+          apikey: LOCAL_SERVICE.SECRET_KEY,
+          ...headers,
+        },
+      });
+      await response.body?.cancel();
+      return response.status;
+    };
+    assertEquals(await status({}), 401);
+    assertEquals(await status({ "Sec-Fetch-Site": "cross-site" }), 401);
+    assertEquals(await status({ "Sec-Fetch-Site": "same-site" }), 401);
+    assertEquals(await status({ "Sec-Fetch-Site": "same-origin" }), 200);
+  });
+});
+
+const RESPONSES = `${FUNCTION_FOLDER_PATH}responses.ts`;
+const nobody = async () =>
+  await (await check(SEEDED.project_id, "nobody", url)).text();
+
+Deno.test("start: serves an edit, says what is wrong with a mistake, and serves the fix", async () => {
+  const MISTAKE = "const mistake = ;";
+  const { error } = NOT_FOUND.body;
+  await copy.edit(RESPONSES, error, "EDITED");
+  await running.printed("Reloaded the edge function.");
+  assertStringIncludes(await nobody(), "EDITED");
+
+  await copy.edit(RESPONSES, /$/, MISTAKE);
+  await running.printed("Save a fix");
+  assertStringIncludes(running.output(), MISTAKE);
+  assertStringIncludes(await nobody(), "EDITED");
+
+  using watch = watchProcess();
+  const HANG = `${watch.source} for (;;);`;
+  await copy.edit(RESPONSES, MISTAKE, HANG);
+  await watch.is("booting");
+  assertStringIncludes(await nobody(), "EDITED");
+
+  await copy.edit(RESPONSES, HANG, "");
+  await copy.edit(RESPONSES, "EDITED", error);
+  await until(async () => (await nobody()).includes(error), running.output);
+  // The fix did not wait for that boot.
+  assert(!running.output().includes("not ready"), running.output());
+});
+
+Deno.test("start: returns 502 while a crashed function restarts", async () => {
+  const printed = running.output().length;
+  const output = () => running.output().slice(printed);
+  const CRASH = `setTimeout(() => Deno.exit(7), 500);`;
+  await copy.edit(RESPONSES, /$/, CRASH);
+  await until(async () => {
+    const response = await check(SEEDED.project_id, "nobody", url);
+    const body = await response.json();
+    return response.status === 502 && typeof body.message === "string";
+  }, running.output);
+  await running.printed("ended by itself (exit code 7)");
+  await running.printed("The edge function runs again.");
+  await copy.edit(RESPONSES, CRASH, "");
+  await until(() => /again\.\nReloaded/.test(output()), output);
+  await assertAnswer(check(SEEDED.project_id, "nobody", url), NOT_FOUND);
+  assert(!STACK_TRACE.test(output()), output());
+});
+
+Deno.test("start: reports the line of a row that PostgreSQL rejects, and skips what is no migration", async () => {
+  await using copy = await copyProject();
+  for (const name of [".DS_Store", "README.md", "undo.sql"]) {
+    const file = new URL(`supabase/migrations/${name}`, copy.url);
+    await Deno.writeTextFile(file, "no SQL");
+  }
+  const seed = await copy.edit(
+    "supabase/seed.sql",
+    SEEDED.project_id,
+    "no UUID",
+  );
+  await using start = runStart(["--port=0"], copy.url);
+  assertEquals(await start.ended(), 1);
+  const line = seed.split("no UUID")[0]?.split("\n").length;
+  assertStringIncludes(
+    start.output(),
+    `PostgreSQL rejects supabase/seed.sql, line ${line}: invalid input syntax for type uuid: "no UUID"`,
+  );
+  assert(!STACK_TRACE.test(start.output()), start.output());
+});
+
+const test = testWith("signals");
+test("start: ends when `deno task` is killed outright", async () => {
+  await using start = runStart(["--port=0"]);
+  await start.printed("Starting");
+  start.child.kill("SIGKILL");
+  await start.ended();
+});
+
+// The last one, because it ends the process.
+test("start: Ctrl-C ends it, whoever sends a body, and whatever an edit waits for", async () => {
+  using watch = watchProcess();
+  await copy.edit(RESPONSES, /$/, `${watch.source} for (;;);`);
+  await watch.is("booting");
+  await raw(base, async (connection) => {
+    await write(
+      connection,
+      `POST ${FUNCTION_PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{`,
+    );
+    running.child.kill("SIGINT");
+    assertEquals(await running.ended(), 0);
+  });
+  await watch.is("gone");
+});
