@@ -1,35 +1,36 @@
-/** What the function does when the Data API fails: an answer in time, one log line, and no leak. */
+/** What the function does when the Data API fails: a response in time, one log line, and no leak. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import { assert, assertEquals } from "@std/assert";
 import {
   ACTIVE,
   type Answer,
   DATABASE_ERROR,
-  INVALID_JSON,
   NOT_FOUND,
 } from "../support/answers.ts";
-import { assertAnswer, check, send } from "../support/requests.ts";
+import { assertAnswer, check } from "../support/requests.ts";
 import { LIMITS } from "../support/limits.ts";
-import { until } from "../support/start_process.ts";
 import {
-  answer,
   type Behaviour,
   drop,
   first,
   hang,
   head,
   keys,
+  linesOf,
   projectOf,
+  respond,
   rows,
   startDataApiStub,
   startFunctionOn,
   write,
 } from "../support/data_api_stub.ts";
 
-/** The lookup's budget, with what a loaded machine may add to it. */
-const { budgetMs: BUDGET_MS, attempts: MAX_ATTEMPTS } = LIMITS;
-const [FIRST_LAST_MS] = LIMITS.lastAttemptMs;
-const SLACK_MS = 900;
+const { budgetMs, attempts: MAX_ATTEMPTS, lastAttemptMs } = LIMITS;
+const [FIRST_LAST_MS] = lastAttemptMs;
+
+/** What a machine of a quarter of the speed may add to the lookup's budget. */
+const MAX_MS = budgetMs + 4_000;
 
 const PROJECT = "0d5c8f3e-27b1-4c6a-9e84-b1f6720a3d59";
 const USER = `Zoë "the Ace" Brückner+#4821&curr_user=eq.x`;
@@ -42,37 +43,38 @@ const SECRET_KEY = "sb_secret_stub_0123456789abcdef";
 type Fault = [name: string, behave: Behaviour, outcome: Answer | string];
 
 const ROW = JSON.stringify({ project_id: PROJECT });
-const OTHER_ROW = JSON.stringify({ project_id: crypto.randomUUID() });
 
 const json = (status: number, body: unknown) =>
-  answer(status, JSON.stringify(body));
+  respond(status, JSON.stringify(body));
 const error = (status: number, code: string) =>
   json(status, { code, message: "a message", details: null, hint: null });
 const html = (status: number) =>
-  answer(status, "<h1>Bad gateway</h1>", { "Content-Type": "text/html" });
+  respond(status, "<h1>Bad gateway</h1>", { "Content-Type": "text/html" });
 const cut = (text: string): Behaviour => (connection) =>
   write(connection, text);
-/** What PostgREST answers to the lookups in flight when PostgreSQL crashes. */
+/** What PostgREST returns for the lookups in flight when PostgreSQL crashes. */
 const crashed = json(400, { code: "", details: null, hint: null, message: "" });
 const unavailable = error(503, "PGRST002");
+/** What hosted projects return for a sound secret key now and then. */
+const issuedAtFuture = error(401, "PGRST303");
 
 /** The first attempt decides. */
 const ONE_REQUEST: Fault[] = [
   ["a row", keys(), ACTIVE],
   ["no row", rows(), NOT_FOUND],
   ["several rows", keys(2), ACTIVE],
-  ["a row that is compressed", gzipped(() => ["[", ROW, "]"]), ACTIVE],
+  ["a row in chunks", chunked((row) => row), ACTIVE],
+  ["a row in gzip", encoded("gzip", gzipSync), ACTIVE],
+  ["a row in brotli", encoded("br", brotliCompressSync), ACTIVE],
+  ["a row in gzip, in chunks", chunked(gzipSync, "gzip"), ACTIVE],
 
-  // What another attempt would not change, is a 500 at once.
+  // What another attempt would not change is a 500 at once.
   ...[
     "PGRST100 400",
     "PGRST301 401",
-    "PGRST303 401",
     "42501 403",
     "PGRST205 404",
-    "42P01 404",
     "57014 500",
-    "XX000 500",
     "PGRSTX00 500",
     "0A000 501",
   ].map((log): Fault => {
@@ -84,24 +86,31 @@ const ONE_REQUEST: Fault[] = [
     "404 with an array, which supabase-js takes for no rows": [],
     "500 with JSON null": null,
     "500 with a JSON string": "42501",
-    "500 with an array": [{ code: "42501" }],
     "400 with a code that is null": { code: null },
     "400 with a code in small letters": { code: "pgrst100" },
     "400 with a code and a line break": { code: "42501\n" },
     "400 with a code of six": { code: "425010" },
     "400 with a code of PGRST and four": { code: "PGRST1000" },
-    "400 with a code of PGRSTX and three": { code: "PGRSTX000" },
-    "400 with a code that is an object": { code: { a: 1 } },
     "400 with a code that cannot become text": { code: { toString: null } },
     "400 with a code in an array": { code: ["42501"] },
-    "400 with a code that is a number": { code: 42501 },
+    "600": {},
+    "999": {},
   }).map(([name, body]): Fault => {
     const status = name.slice(0, 3);
     return [name, json(Number(status), body), `http_${status} ${status}`];
   }),
-  ["404 with an array after white space", answer(404, " \n[]"), "http_404 404"],
+  [
+    "404 with an array in gzip, after white space",
+    encoded("gzip", () => gzipSync(" \n[]"), 404),
+    "http_404 404",
+  ],
+  [
+    "205 with a body of no declared length",
+    cut("HTTP/1.1 205 Status\r\nConnection: close\r\n\r\n[]"),
+    "http_205 205",
+  ],
   // To supabase-js, a success.
-  ["404 with nothing", answer(404, ""), "http_404 404"],
+  ["404 with nothing", respond(404, ""), "http_404 404"],
   ["500 with HTML", html(500), "http_500 500"],
   [
     "an error of 100,000 characters",
@@ -110,56 +119,31 @@ const ONE_REQUEST: Fault[] = [
   ],
   [
     "a redirect, which would take the key elsewhere",
-    first(answer(307, "", { Location: "/elsewhere" }), keys()),
+    first(respond(307, "", { Location: "/elsewhere" }), keys()),
     "http_307 307",
   ],
   ...Object.entries({
     "HTML": "<h1>Welcome</h1>",
     "nothing": "",
     "an object": ROW,
-    "an error": JSON.stringify({ code: "42501" }),
     "null": "null",
-    "a number": "1",
     "a string": `"${PROJECT}"`,
-    "an array of no rows": "[1]",
     "an array of nulls": "[null]",
-    "an array of arrays": "[[]]",
     "an empty row": "[{}]",
-    "an error in an array": '[{"error":"x"}]',
-    "a row of another project": `[${OTHER_ROW}]`,
-    "a row of this project and one of another": `[${ROW},${OTHER_ROW}]`,
+    "a row of this project and one of another": `[${ROW},{"project_id":"x"}]`,
     "10 MB of rows": `[${`${ROW},`.repeat(200_000)}${ROW}]`,
     "cut JSON": `[${ROW}`,
   }).map(([what, body]): Fault => [
     `200 with ${what}`,
-    answer(200, (project) => body.replaceAll(PROJECT, project)),
+    respond(200, (project) => body.replaceAll(PROJECT, project)),
     "malformed 200",
   ]),
-  [
-    "200 with 110 MB of rows in 0.3 MB of gzip",
-    gzipped(() => [
-      "[",
-      ...Array(2_000).fill(`${ROW},`.repeat(1_000)),
-      `${ROW}]`,
-    ]),
-    "malformed 200",
-  ],
   // Another success is no answer to this query: it may have left rows out.
-  ...[201, 202, 203, 206, 226].flatMap((status): Fault[] => [
-    [`${status} with a row`, keys(1, status), `http_${status} ${status}`],
-    [`${status} with no row`, answer(status, "[]"), `http_${status} ${status}`],
-  ]),
-  ["204", answer(204, ""), "http_204 204"],
+  ["201 with a row", keys(1, 201), "http_201 201"],
+  ["206 with no row", respond(206, "[]"), "http_206 206"],
+  ["204", respond(204, ""), "http_204 204"],
   // Texts that the Data API, or a proxy before it, might send back.
-  ...[
-    SECRET_KEY,
-    `Bearer%20${SECRET_KEY}`,
-    USER,
-    encodeURIComponent(USER),
-    "Zo%c3%ab",
-    "%22Kirin%22",
-    "O''Brien",
-  ].map((text): Fault => [
+  ...[SECRET_KEY, USER, encodeURIComponent(USER)].map((text): Fault => [
     `an error that sends back ${text}`,
     json(400, { code: text, message: text, details: text, hint: text }),
     "http_400 400",
@@ -168,51 +152,57 @@ const ONE_REQUEST: Fault[] = [
 
 /** The second attempt decides. */
 const TWO_REQUESTS: Fault[] = [
-  ...[502, 503, 504, 520, 522, 530].map((status): Fault => [
+  ...[502, 503, 504, 520, 530].map((status): Fault => [
     `one ${status} with HTML`,
     first(html(status), keys()),
     ACTIVE,
   ]),
-  ...["503 PGRST001", "503 PGRST002", "503 57P01", "504 PGRST003"].map((
-    one,
-  ): Fault => {
-    const [status, code = ""] = one.split(" ");
-    return [
-      `one ${one}`,
-      first(error(Number(status), code), rows()),
-      NOT_FOUND,
-    ];
-  }),
+  ["one 503 57P01", first(error(503, "57P01"), rows()), NOT_FOUND],
+  ["one 504 PGRST003", first(error(504, "PGRST003"), rows()), NOT_FOUND],
   ["one 400 from a crash of PostgreSQL", first(crashed, keys()), ACTIVE],
+  ["one 401 PGRST303", first(issuedAtFuture, keys()), ACTIVE],
   [
-    "one connection dropped during the answer",
+    "one connection dropped during the response",
     first(cut(head(200, `[${ROW}]`) + "["), rows()),
     NOT_FOUND,
   ],
   ["one 503, and then no response", first(json(503, {}), hang), "timeout 0"],
+  // A silent attempt gets a second one beside it, and what responds first counts.
+  ["one that is silent", first(hang, keys()), ACTIVE],
+  ["two that are silent", hang, "timeout 0"],
+  ["the table locked for 4.5 s", lockedFor(4_500, keys()), ACTIVE],
+  [
+    "a slow one, and a failure beside it",
+    first(
+      after(2_000, keys()),
+      error(400, "XX000"),
+    ),
+    "XX000 400",
+  ],
 ];
 
-/** Up to six attempts. Some versions of Deno repeat one whose connection was dropped. */
+/** Up to six attempts. */
 const MORE_REQUESTS: Fault[] = [
-  ["slow, but right", after(1_500, keys()), ACTIVE],
-  ["the table locked for 2 s", after(2_000, keys()), ACTIVE],
-  ["one connection dropped before the answer", first(drop, keys()), ACTIVE],
+  ["each response after 2 s", after(2_000, keys()), ACTIVE],
   [
-    "one connection dropped during the headers",
-    first(cut("HTTP/1.1 200 OK\r\nContent-"), keys()),
+    "one that is slow but right, and a Data API that fails meanwhile",
+    first(after(3_500, keys()), unavailable),
     ACTIVE,
   ],
   [
-    "connections killed: 503 57P01, and PGRST002 for a second",
-    first(error(503, "57P01"), downFor(1_000, unavailable)),
+    "one that is silent, and a restart meanwhile",
+    first(hang, downFor(2_500, unavailable)),
     ACTIVE,
   ],
+  [
+    "two 401 PGRST303",
+    first(issuedAtFuture, first(issuedAtFuture, keys())),
+    ACTIVE,
+  ],
+  ["401 PGRST303 for 2 s", downFor(2_000, issuedAtFuture), ACTIVE],
   ["503 for 3 s: PostgreSQL restarts", downFor(3_000, unavailable), ACTIVE],
-  ["503 for 4 s: it was away for 3 s", downFor(4_000, unavailable), ACTIVE],
   ["503 for 4.2 s", downFor(4_200, unavailable), ACTIVE],
   ["400 from a crash for 4.2 s", downFor(4_200, crashed), ACTIVE],
-  ["down for 3 s: connections dropped", downFor(3_000, drop), ACTIVE],
-  ["down for 4.2 s: connections dropped", downFor(4_200, drop), ACTIVE],
   [
     "down for 4.2 s, and each 502 takes 1.5 s",
     downFor(4_200, after(1_500, html(502))),
@@ -220,9 +210,8 @@ const MORE_REQUESTS: Fault[] = [
   ],
 
   // A failure that lasts: a 500 within the budget.
-  ["the table locked: never answers", hang, "timeout 0"],
   [
-    "answers byte by byte and never ends",
+    "a response that comes byte by byte and never ends",
     async (connection) => {
       await write(connection, head(200, " ".repeat(100_000)));
       for (;;) {
@@ -232,6 +221,32 @@ const MORE_REQUESTS: Fault[] = [
     },
     "timeout 0",
   ],
+  ["502 always", html(502), "http_502 502"],
+  ["503 always, as after 12 s without PostgreSQL", unavailable, "PGRST002 503"],
+  [
+    "503 always, with Retry-After",
+    respond(503, "", { "Retry-After": "3600" }),
+    "http_503 503",
+  ],
+  ["400 without a code always", crashed, "http_400 400"],
+  ["401 PGRST303 always", issuedAtFuture, "PGRST303 401"],
+  // An attempt that cannot end in time is not begun, or at least not what is logged.
+  ...[2_000, 4_400, 4_700].map((ms): Fault => [
+    `503 after ${ms} ms, always`,
+    after(ms, unavailable),
+    "PGRST002 503",
+  ]),
+];
+
+/** The same, but Deno itself may repeat each attempt whose connection was dropped. */
+const DROPPED: Fault[] = [
+  ["one connection dropped before the response", first(drop, keys()), ACTIVE],
+  [
+    "one connection dropped during the headers",
+    first(cut("HTTP/1.1 200 OK\r\nContent-"), keys()),
+    ACTIVE,
+  ],
+  ["down for 4.2 s: connections dropped", downFor(4_200, drop), ACTIVE],
   ["drops every connection", drop, "unreachable 0"],
   [
     "drops every connection, and hangs at the last",
@@ -240,24 +255,6 @@ const MORE_REQUESTS: Fault[] = [
     },
     "unreachable 0",
   ],
-  ...[502, 504, 520, 522].map((status): Fault => [
-    `${status} always`,
-    html(status),
-    `http_${status} ${status}`,
-  ]),
-  ["503 always, as after 12 s without PostgreSQL", unavailable, "PGRST002 503"],
-  [
-    "503 always, with Retry-After",
-    answer(503, "", { "Retry-After": "3600" }),
-    "http_503 503",
-  ],
-  ["400 without a code always", crashed, "http_400 400"],
-  // An attempt that cannot end in time is not begun, or at least not what is logged.
-  ...[2_000, 4_400, 4_700].map((ms): Fault => [
-    `503 after ${ms} ms, always`,
-    after(ms, unavailable),
-    "PGRST002 503",
-  ]),
 ];
 
 /** What each project's lookups meet. Those of other projects find nothing. */
@@ -293,19 +290,21 @@ Deno.test("fault: the Data API is asked one small question, with the key", async
     ["curr_user", `eq.${USER}`],
     ["limit", "1"],
   ]);
-  assert(request.toLowerCase().includes(`apikey: ${SECRET_KEY}`), request);
+  for (const header of [`apikey: ${SECRET_KEY}`, "accept-encoding: identity"]) {
+    assert(request.toLowerCase().includes(`\n${header}\r\n`), request);
+  }
 });
 
 for (const fault of ONE_REQUEST) {
   Deno.test(nameOf(fault), async () => {
-    await assertLogged([await meet(fault, 1, 1)]);
+    await meet(fault, 1, 1);
+    await assertLogged([fault]);
   });
 }
 
 // These wait for seconds, so they wait together. Not all at once: a slow machine could not start so
 // many connections in time.
 Deno.test("fault: those that take seconds", async (context) => {
-  const met: Met[] = [];
   let steps = 0;
   const step = (name: string, fn: () => Promise<void>) => {
     const pause = sleep(20 * steps++);
@@ -318,17 +317,17 @@ Deno.test("fault: those that take seconds", async (context) => {
     });
   };
   const meets = (least: number, most: number) => (fault: Fault) =>
-    step(
-      nameOf(fault),
-      async () => void met.push(await meet(fault, least, most)),
-    );
+    step(nameOf(fault), () => meet(fault, least, most));
+  const lasting: Fault = ["503 always", unavailable, "PGRST002 503"];
   await Promise.all([
     ...TWO_REQUESTS.map(meets(2, 2)),
-    ...MORE_REQUESTS.map(meets(1, 2 * MAX_ATTEMPTS)),
+    ...MORE_REQUESTS.map(meets(2, MAX_ATTEMPTS)),
+    ...DROPPED.map(meets(1, 2 * MAX_ATTEMPTS)),
     step("fault: attempts are spread, and not together", attemptsAreSpread),
     step("fault: the Data API goes away and comes back", goesAwayAndComesBack),
   ]);
-  await assertLogged(met, ["PGRST002 503", "PGRST002 503"]);
+  const met = [...TWO_REQUESTS, ...MORE_REQUESTS, ...DROPPED];
+  await assertLogged([...met, lasting, lasting]);
 });
 
 async function attemptsAreSpread(): Promise<void> {
@@ -346,7 +345,7 @@ async function attemptsAreSpread(): Promise<void> {
   for (const at of [one, other]) {
     assert(at.length <= MAX_ATTEMPTS, `${at}`);
     const last = at.at(-1) ?? NaN;
-    assert(last >= 4_200 && last < BUDGET_MS, `${at}`);
+    assert(last >= 4_200 && last < budgetMs, `${at}`);
   }
   // The first of each may be. That four of five others are within a millisecond is not chance.
   const together = one.filter((at, index) =>
@@ -370,33 +369,6 @@ async function goesAwayAndComesBack(): Promise<void> {
   await assertAnswer(check(PROJECT, USER, edgeFunction.url), ACTIVE);
 }
 
-Deno.test("fault: a hundred callers at once all get their 500 in time, and bad input its 400 at once", async () => {
-  const startedAt = performance.now();
-  const answers = Array.from(
-    { length: 100 },
-    () => assertAnswer(ask(hang), DATABASE_ERROR),
-  );
-  await sleep(500);
-
-  const askedAt = performance.now();
-  await assertAnswer(send({ body: "{" }, edgeFunction.url), INVALID_JSON);
-  const badInputMs = performance.now() - askedAt;
-  assert(badInputMs < SLACK_MS, `bad input took ${Math.round(badInputMs)} ms`);
-
-  await Promise.all(answers);
-  const tookMs = performance.now() - startedAt;
-  assert(tookMs < BUDGET_MS + SLACK_MS, `took ${Math.round(tookMs)} ms`);
-  await assertAnswer(ask(keys()), ACTIVE);
-  await assertLogged([], Array(100).fill("timeout 0"));
-});
-
-/** A fault that was met: its log line, if any, and how long the response took, in milliseconds. */
-interface Met {
-  name: string;
-  log: string | undefined;
-  tookMs: number;
-}
-
 function nameOf([name, , outcome]: Fault): string {
   const { status } = typeof outcome === "string" ? DATABASE_ERROR : outcome;
   return `fault: ${name} → ${status}`;
@@ -404,64 +376,38 @@ function nameOf([name, , outcome]: Fault): string {
 
 /** Asks the function while the Data API fails; looks at response, time and requests. */
 async function meet(
-  [name, behave, outcome]: Fault,
+  [, behave, outcome]: Fault,
   least: number,
   most: number,
-): Promise<Met> {
+): Promise<void> {
   const project = crypto.randomUUID();
   const expected = typeof outcome === "string" ? DATABASE_ERROR : outcome;
   const startedAt = performance.now();
   await assertAnswer(ask(behave, project), expected);
   const tookMs = performance.now() - startedAt;
-  assert(tookMs < BUDGET_MS + SLACK_MS, `took ${Math.round(tookMs)} ms`);
+  assert(tookMs < MAX_MS, `took ${Math.round(tookMs)} ms`);
 
   const requests =
     dataApi.requests.filter((request) => projectOf(request) === project).length;
   assert(requests >= least && requests <= most, `${requests} requests`);
   await assertAnswer(ask(rows(), project), NOT_FOUND, "the next is healthy");
-  return {
-    name,
-    tookMs,
-    log: typeof outcome === "string" ? outcome : undefined,
-  };
 }
 
 let read = 0;
 
-/**
- * Fails unless the function has logged these faults since the last call, each with its duration,
- * and then these lines of others, and nothing else.
- */
-async function assertLogged(met: Met[], others: string[] = []): Promise<void> {
-  const count = met.filter(({ log }) => log).length + others.length;
-  // It comes through a pipe, so as many lines as are expected are waited for.
-  const lines = () =>
-    edgeFunction.output().split("\n").filter((line) =>
-      line !== "" && !line.includes("Listening on")
-    ).slice(read);
-  await until(() => lines().length >= count, edgeFunction.output);
-  const logged = lines().map((line) => JSON.parse(line));
-  read += logged.length;
-
-  const missing = met.filter(({ log }) => log !== undefined);
-  const unexpected: string[] = [];
-  for (const line of logged) {
-    const { event, code, status, duration_ms, ...rest } = line;
+/** Fails unless the function has logged the failures among these since the last call, and nothing else. */
+async function assertLogged(met: Fault[]): Promise<void> {
+  const expected = met.map(([, , outcome]) => outcome)
+    .filter((outcome) => typeof outcome === "string");
+  const lines = await linesOf(edgeFunction, read + expected.length);
+  const logged = lines.slice(read).map((line) => {
+    const { event, code, status, duration_ms, ...rest } = JSON.parse(line);
     assertEquals([event, rest], ["lookup_failed", {}]);
-    const log = `${code} ${status}`;
-    const index = missing.findIndex((fault) =>
-      fault.log === log && Math.abs(duration_ms - fault.tookMs) < SLACK_MS
-    );
-    const other = others.indexOf(log);
-    if (index >= 0) missing.splice(index, 1);
-    else if (other >= 0) others.splice(other, 1);
-    else unexpected.push(`${log} after ${duration_ms} ms`);
-  }
-  assertEquals({ missing, others, unexpected }, {
-    missing: [],
-    others: [],
-    unexpected: [],
+    assert(duration_ms >= 0 && duration_ms < MAX_MS, line);
+    return `${code} ${status}`;
   });
+  read = lines.length;
+  assertEquals(logged.sort(), expected.sort());
 }
 
 /** How long ago the function was asked what it now asks the Data API, in milliseconds. */
@@ -477,7 +423,7 @@ function downFor(ms: number, down: Behaviour): Behaviour {
   };
 }
 
-/** Waits before it answers. */
+/** Waits before it responds. */
 function after(ms: number, behave: Behaviour): Behaviour {
   return async (connection, request) => {
     await sleep(ms);
@@ -485,16 +431,41 @@ function after(ms: number, behave: Behaviour): Behaviour {
   };
 }
 
-/** Answers 200 with a text, in parts, compressed. */
-function gzipped(parts: () => string[]): Behaviour {
+/** Responds to nothing before that time, counted from the question. */
+function lockedFor(ms: number, behave: Behaviour): Behaviour {
+  return (connection, request) =>
+    after(ms - sinceAsked(request), behave)(connection, request);
+}
+
+/** Responds with a row that is compressed, though nobody asked for that. */
+function encoded(
+  encoding: string,
+  encode: (text: string) => Uint8Array,
+  status = 200,
+): Behaviour {
+  return (connection, request) => {
+    const row = `[{"project_id":"${projectOf(request)}"}]`;
+    const headers = { "Content-Encoding": encoding };
+    return respond(status, encode(row), headers)(connection, request);
+  };
+}
+
+/** Responds with a row in two chunks, without its length. */
+function chunked(
+  encode: (text: string) => string | Uint8Array,
+  encoding = "identity",
+): Behaviour {
   return async (connection, request) => {
-    const project = projectOf(request);
-    const text = parts().map((part) => part.replaceAll(PROJECT, project));
-    const stream = new Blob(text).stream()
-      .pipeThrough(new CompressionStream("gzip"));
-    await answer(200, await new Response(stream).bytes(), {
-      "Content-Type": "application/json",
-      "Content-Encoding": "gzip",
-    })(connection, request);
+    const row = encode(`[{"project_id":"${projectOf(request)}"}]`);
+    await write(
+      connection,
+      `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Encoding: ${encoding}\r\n\r\n`,
+    );
+    for (const part of [row.slice(0, 9), row.slice(9)]) {
+      await write(connection, `${part.length.toString(16)}\r\n`);
+      await write(connection, part);
+      await write(connection, "\r\n");
+    }
+    await write(connection, "0\r\n\r\n");
   };
 }

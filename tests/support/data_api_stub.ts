@@ -8,6 +8,7 @@ import {
   type FunctionProcess,
   startFunction,
 } from "../../tools/stack/function_process.ts";
+import { until } from "./start_process.ts";
 
 /**
  * What to do with one connection, after the head of its request has been read. It is closed
@@ -80,8 +81,24 @@ export function startFunctionOn(
   });
 }
 
-/** Answers with status, body and headers. The body may depend on the project that was asked for. */
-export function answer(
+/**
+ * Gives the lines that the function has logged. They come through a pipe, so as many as are expected
+ * are waited for.
+ */
+export async function linesOf(
+  { output }: FunctionProcess,
+  expected: number,
+): Promise<string[]> {
+  const lines = () =>
+    output().split("\n").filter((line) =>
+      line !== "" && !line.includes("Listening on")
+    );
+  await until(() => lines().length >= expected, output);
+  return lines();
+}
+
+/** Responds with status, body and headers. The body may depend on the project that was asked for. */
+export function respond(
   status: number,
   body: string | Uint8Array | ((project: string) => string),
   headers: Record<string, string> = { "Content-Type": "application/json" },
@@ -95,14 +112,14 @@ export function answer(
   };
 }
 
-/** Answers with rows, as a healthy Data API does. */
+/** Responds with rows, as a healthy Data API does. */
 export function rows(...found: unknown[]): Behaviour {
-  return answer(200, JSON.stringify(found));
+  return respond(200, JSON.stringify(found));
 }
 
-/** Answers with keys of the project that was asked for, as a healthy Data API does. */
+/** Responds with keys of the project that was asked for, as a healthy Data API does. */
 export function keys(count = 1, status = 200): Behaviour {
-  return answer(
+  return respond(
     status,
     (project_id) => JSON.stringify(Array(count).fill({ project_id })),
   );
@@ -113,7 +130,7 @@ export function projectOf(request: string): string {
   return request.match(/[?&]project_id=eq\.([\w-]+)/)?.[1] ?? "";
 }
 
-/** Head of an answer that declares the body's whole length. */
+/** Head of a response that declares the body's whole length. */
 export function head(
   status: number,
   body: string | Uint8Array,
@@ -152,7 +169,7 @@ export async function hang(connection: Deno.TcpConn): Promise<void> {
   while (await connection.read(buffer) !== null);
 }
 
-/** Ends the connection at once, without an answer. */
+/** Ends the connection at once, without a response. */
 export function drop(): void {}
 
 /** Does one thing with the first connection, and another with those after it. */

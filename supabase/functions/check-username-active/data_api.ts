@@ -4,11 +4,12 @@
  */
 const MAX_LENGTH = 1 * 1024 * 1024;
 
-// A redirect would carry the secret key to wherever it points. No client: the platform's own
-// connections, until they have once been silent.
-const INIT: RequestInit & { client?: Deno.HttpClient } = {
-  redirect: "manual",
-};
+/** Names of `DecompressionStream` for those of `Content-Encoding`. */
+const FORMATS: Record<string, string> = { br: "brotli", gzip: "gzip" };
+
+// A redirect would carry the secret key to wherever it points. No client is the platform's own, which
+// is used until it has once been silent.
+const OWN: RequestInit & { client?: Deno.HttpClient } = { redirect: "manual" };
 let connectedAt = -Infinity;
 
 /**
@@ -21,8 +22,8 @@ let connectedAt = -Infinity;
  */
 export function leaveConnections(silentSince: number): void {
   if (connectedAt > silentSince) return;
-  INIT.client?.close();
-  INIT.client = Deno.createHttpClient({});
+  OWN.client?.close();
+  OWN.client = Deno.createHttpClient({});
   connectedAt = performance.now();
 }
 
@@ -37,22 +38,23 @@ export function leaveConnections(silentSince: number): void {
  * @throws {DOMException} When the signal aborts.
  */
 export const fetchDataApi: typeof fetch = async (input, init) => {
-  const response = await fetch(input, { ...init, ...INIT });
+  // A redirect would carry the secret key to wherever it points.
+  const response = await fetch(input, { ...init, ...OWN });
   const { status, headers } = response;
   const isTooLong = Number(headers.get("Content-Length")) > MAX_LENGTH;
-  // Compressed all the same: Deno 2.1 decompresses that itself, and removes the header.
-  const encoding = headers.get("Content-Encoding")?.replace("br", "brotli");
-  if (!isTooLong && !encoding && status !== 404) return response;
+  const format = FORMATS[headers.get("Content-Encoding") ?? ""];
+  if (!isTooLong && !format && status !== 404) return response;
 
-  let text = "{}";
   if (isTooLong) await response.body?.cancel();
-  else text = await new Response(decompress(response.body, encoding)).text();
+  let text = isTooLong ? "{}" : await textOf(response, format);
   // supabase-js takes a 404 with an array for an empty result, and an empty 404 for a success.
   if (status === 404 && /^\s*(\[|$)/.test(text)) text = "{}";
   return Object.assign(response, { text: () => Promise.resolve(text) });
 };
 
-function decompress(body: ReadableStream | null, encoding?: string) {
-  const format = encoding as CompressionFormat | undefined;
-  return format ? body?.pipeThrough(new DecompressionStream(format)) : body;
+/** Reads a body. It can be compressed unasked, which Deno 2.1 decompresses itself and Deno 2.9 does not. */
+function textOf(response: Response, format?: string): Promise<string> {
+  if (!format) return response.text();
+  const decoder = new DecompressionStream(format as CompressionFormat);
+  return new Response(response.body?.pipeThrough(decoder)).text();
 }

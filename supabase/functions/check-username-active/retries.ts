@@ -9,8 +9,7 @@ const BUDGET_MS = 5_000;
  * When each further attempt begins, in milliseconds after the first. The last one is as late as
  * possible, but early enough to end in time.
  */
-const LAST_AT_MS = 4_350;
-const RETRY_AT_MS = [100, 500, 1_200, 2_400, LAST_AT_MS];
+const RETRY_AT_MS = [100, 500, 1_200, 2_400, 4_350];
 
 /** How long the first attempt may be silent before another begins beside it, in milliseconds. */
 const SILENCE_MS = 1_350;
@@ -54,7 +53,7 @@ export async function retry<T extends PostgrestSingleResponse<unknown>>(
     await new Promise((done) => setTimeout(done, pauseMs));
     const next = await Promise.race([late, attempt(controller.signal)]);
     // When time is up during the last attempt, the failure before it says more.
-    if (at === LAST_AT_MS && controller.signal.aborted) break;
+    if (at === RETRY_AT_MS.at(-1) && controller.signal.aborted) break;
     response = next;
   }
   clearTimeout(timer);
