@@ -192,12 +192,9 @@ async function startAdoption(server: DatabaseServer) {
     migrate,
     /** Steps 2 to 5. */
     async adopt(migration: string) {
+      const fetch = await cliCommand("migration fetch", PAGE);
       const { code, stderr } = await supabase(
-        [
-          ...await cliCommand("migration fetch", PAGE),
-          "--yes",
-          `--remote=${server.url}`,
-        ],
+        [...fetch, "--yes", `--remote=${server.url}`],
         { cwd: url },
       );
       // A project without a history has nothing to fetch.
@@ -214,16 +211,18 @@ async function startAdoption(server: DatabaseServer) {
     async undo() {
       await migrate("undo_adoption", undoing);
       await assertUnchanged();
-      const [one = "", ...options] = (await cliCommand(
-        "migration repair 20261121000000 --status=reverted",
+      const created = "20261121000000";
+      const revert = await cliCommand(
+        `migration repair ${created} --status=reverted`,
         PAGE,
-      )).slice(2);
-      assertStringIncludes(ours.join(), `${one}_`);
-      for (const name of ours) {
-        await Deno.remove(new URL(name, migrations));
-        const [version = ""] = name.split("_");
-        await runCli(server, ["migration", "repair", version, ...options], url);
-      }
+      );
+      const versions = ours.map((name) => name.replace(/_.*/, ""));
+      await runCli(
+        server,
+        revert.flatMap((arg) => arg === created ? versions : arg),
+        url,
+      );
+      for (const name of ours) await Deno.remove(new URL(name, migrations));
       assertStringIncludes(
         await push(server, url),
         "Remote database is up to date.",
