@@ -253,7 +253,7 @@ Deno.test("snippet: the SQL for keys does what it says", async () => {
   await database.exec("set role service_role");
 
   const sql = await codeBlock(OPERATORS, "sql", "-- Issue a key");
-  const [issue, thousand, firstUse, move, release, remove] = sql
+  const [issue, thousand, firstUse, find, move, release, remove] = sql
     .trim().split("\n\n");
   const { rows: [key] } = await database.query<{ id: string }>(issue ?? "");
   const user = async (statement = "") => {
@@ -265,6 +265,8 @@ Deno.test("snippet: the SQL for keys does what it says", async () => {
     return rows.map((row) => row.curr_user);
   };
   assertEquals(await user(firstUse), ["Amelia#1937"]);
+  const { rows: found } = await database.query<{ id: string }>(find ?? "");
+  assertEquals(found.map(({ id }) => id), [key?.id]);
   assertEquals(await user(move), ["Amelia#1938"]);
   assertEquals(await user(firstUse), ["Amelia#1938"]);
   assertEquals(await user(release), [null]);
