@@ -40,7 +40,7 @@ async function uploadOf(
 const deploy = () =>
   uploadOf(async ({ args, env }) => {
     const command = await cliCommand("functions deploy");
-    return await supabase([...command, "--use-api", ...args], { env });
+    return await supabase([...command, ...args], { env });
   });
 
 const deployBundle = () =>

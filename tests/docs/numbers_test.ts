@@ -25,11 +25,13 @@ const PLACES: Record<string, [number: number, text: string][]> = {
     [LIMITS.bodyPieces, "at most # pieces"],
     [LIMITS.bodyMs / 1000, "be whole within # seconds"],
     [LIMITS.budgetMs / 1000, "No response within # s"],
-    [LIMITS.budgetMs / 1000, "longer than # seconds fail"],
     [LIMITS.budgetMs / 1000, "below the lookup's # s"],
-    [earliestMs / 1000, "the last time # to"],
-    [latestMs / 1000, `the last time ${earliestMs / 1000} to # seconds`],
+    [LIMITS.attempts, "at most # attempts"],
+    [LIMITS.budgetMs / 1000, `${LIMITS.attempts} attempts in # s`],
     [LIMITS.responseMiB, "# MiB"],
+  ],
+  "supabase/existing-table.md": [
+    [LIMITS.budgetMs / 1000, "longer than # seconds fail"],
   ],
   [`${FOLDER}README.md`]: [
     [LIMITS.budgetMs / 1000, "and # seconds when the database hangs"],

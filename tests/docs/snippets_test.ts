@@ -7,8 +7,8 @@ import {
 } from "@std/assert";
 import { fileURLToPath } from "node:url";
 import { serveOnLoopback } from "../../tools/loopback.ts";
-import { FUNCTION_PATH, SEEDED } from "../../tools/project.ts";
-import { npx } from "../../tools/command.ts";
+import { FUNCTION_PATH, PROJECT, SEEDED } from "../../tools/project.ts";
+import { npx, run } from "../../tools/command.ts";
 import { openDatabase } from "../../tools/stack/database.ts";
 import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
@@ -20,7 +20,7 @@ import {
   panelCode,
   prepareCaller,
 } from "../support/callers.ts";
-import { issueKeys } from "../support/issue_keys.ts";
+import { dataApi, issueKeys } from "../support/issue_keys.ts";
 import { codeBlock } from "../support/pages.ts";
 import { resultOf, STATUSES } from "../support/results.ts";
 import { serviceUnderTest } from "../support/service_under_test.ts";
@@ -31,6 +31,9 @@ const USER = 'Zoë "Ace" \\ \t\u0001 😀#4821';
 
 /** The product on the pages. */
 const PRODUCT = SEEDED.project_id;
+
+/** The page for operators. */
+const OPERATORS = "supabase/README.md";
 
 /** A service that nobody has started. */
 const DOWN = `http://127.0.0.1:${freePort()}`;
@@ -248,11 +251,11 @@ Deno.test("snippet: the SQL for keys does what it says", async () => {
   await using database = await openDatabase();
   await database.exec("set role service_role");
 
-  const sql = await codeBlock("supabase/README.md", "sql", "-- Issue a key");
-  const [issue = "", firstUse = "", move = "", release = "", remove = ""] = sql
+  const sql = await codeBlock(OPERATORS, "sql", "-- Issue a key");
+  const [issue, thousand, firstUse, find, move, release, remove] = sql
     .trim().split("\n\n");
-  const { rows: [key] } = await database.query<{ id: string }>(issue);
-  const user = async (statement: string) => {
+  const { rows: [key] } = await database.query<{ id: string }>(issue ?? "");
+  const user = async (statement = "") => {
     assertStringIncludes(statement, "<key>");
     await database.exec(statement.replace("<key>", key?.id ?? ""));
     const { rows } = await database.query<{ curr_user: string | null }>(
@@ -261,8 +264,70 @@ Deno.test("snippet: the SQL for keys does what it says", async () => {
     return rows.map((row) => row.curr_user);
   };
   assertEquals(await user(firstUse), ["Amelia#1937"]);
+  const { rows: found } = await database.query<{ id: string }>(find ?? "");
+  assertEquals(found.map(({ id }) => id), [key?.id]);
   assertEquals(await user(move), ["Amelia#1938"]);
   assertEquals(await user(firstUse), ["Amelia#1938"]);
   assertEquals(await user(release), [null]);
   assertEquals(await user(remove), []);
+  const { rows } = await database.query<{ id: string }>(thousand ?? "");
+  assertEquals(new Set(rows.map(({ id }) => id)).size, 1000);
+});
+
+Deno.test("snippet: the operator's curl issues a key and records its first use", async () => {
+  const { API_URL, SECRET_KEY } = serviceUnderTest();
+  const product = crypto.randomUUID();
+  let key = "";
+  const run = async (says: string) => {
+    const line = (await codeBlock(OPERATORS, "sh", says)).trim()
+      .replace("https://<ref>.supabase.co", API_URL)
+      .replace(PRODUCT, product).replace("<secret key>", SECRET_KEY)
+      .replace("<key>", key).replace("nobody", "Amelia#1937");
+    return (await runLine(line)).stdout;
+  };
+  const check = async ({ status, body }: typeof ACTIVE | typeof NOT_FOUND) => {
+    const response = await run(FUNCTION_PATH);
+    assertStringIncludes(response, `HTTP/1.1 ${status} `);
+    assertStringIncludes(response, JSON.stringify(body));
+  };
+
+  const [issued] = JSON.parse(await run('activation_keys?select=id"'));
+  assertEquals(Object.keys(issued), ["id"]);
+  key = issued.id;
+  await check(NOT_FOUND);
+  assertEquals(JSON.parse(await run("-X PATCH")), [{ id: key }]);
+  await check(ACTIVE);
+  assertEquals(JSON.parse(await run("-X PATCH")), []);
+  await dataApi("DELETE", `?id=eq.${key}`);
+});
+
+Deno.test("snippet: the operator's supabase-js issues a key and records its first use", async () => {
+  const { API_URL, SECRET_KEY } = serviceUnderTest();
+  await using folder = await makeTempFolder();
+  const file = new URL("keys.js", folder.url);
+  const code = await codeBlock(OPERATORS, "js", "recordFirstUse");
+  await Deno.writeTextFile(
+    file,
+    `${code}
+const id = await issueKey(crypto.randomUUID());
+const uses = [];
+for (const user of ["Amelia", "Amelia", "Bessie"]) uses.push(await recordFirstUse(id, user));
+const mistyped = await recordFirstUse("AAAA-1", "Amelia").catch((error) => error.code);
+const { data } = await supabase.from("activation_keys").delete().eq("id", id).select("curr_user");
+console.log(JSON.stringify({ uses, mistyped, data }));
+Deno.exit();`,
+  );
+  const config = fileURLToPath(new URL("deno.json", PROJECT));
+  const { stdout, stderr } = await run(Deno.execPath(), [
+    "run",
+    "--allow-all",
+    `--config=${config}`,
+    fileURLToPath(file),
+  ], { env: { SUPABASE_URL: API_URL, SUPABASE_SECRET_KEY: SECRET_KEY } });
+  assert(stdout, stderr);
+  assertEquals(JSON.parse(stdout), {
+    uses: [true, false, false],
+    mistyped: "22P02",
+    data: [{ curr_user: "Amelia" }],
+  });
 });

@@ -5,6 +5,7 @@ export const PAGES = [
   "README.md",
   "CONTRIBUTING.md",
   "supabase/README.md",
+  "supabase/existing-table.md",
   "supabase/functions/check-username-active/README.md",
   "tools/bench/README.md",
 ] as const;
@@ -38,15 +39,18 @@ export async function codeBlock(
 }
 
 /**
- * Takes a command of the Supabase CLI out of the page for operators, so that a test runs what the
- * page says.
+ * Takes a command of the Supabase CLI out of a page, so that a test runs what the page says.
  *
  * @param command How the command begins, such as `db push`.
+ * @param page The page: the one for operators, when not given.
  * @returns Its arguments, without `--remote`: a test has a target of its own.
  */
-export async function cliCommand(command: string): Promise<string[]> {
-  const line = (await readPage("supabase/README.md")).split("\n")
+export async function cliCommand(
+  command: string,
+  page: Page = "supabase/README.md",
+): Promise<string[]> {
+  const line = (await readPage(page)).split("\n")
     .find((line) => line.startsWith(`supabase ${command}`));
-  if (!line) throw new Error(`The page gives no command supabase ${command}`);
+  if (!line) throw new Error(`${page} gives no command supabase ${command}`);
   return line.split(" ").slice(1).filter((arg) => arg !== "--remote");
 }

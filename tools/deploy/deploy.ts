@@ -1,6 +1,6 @@
 /**
- * `deno task deploy`: deploys the function as one minified file, which a cold isolate reads faster.
- * Its arguments go to `supabase functions deploy`.
+ * `deno task deploy`: deploys the function as one minified file, with exactly the packages of
+ * `deno.lock`. Its arguments go to `supabase functions deploy`.
  */
 import { NPX } from "../command.ts";
 import { bundleProject } from "./bundle.ts";
@@ -8,9 +8,9 @@ import { SUPABASE_CLI } from "../supabase_cli.ts";
 
 console.error("Bundling the function ...");
 await using project = await bundleProject();
+const kilobytes = Math.round(project.bytes / 1024);
 console.error(
-  `One file of ${Math.round(project.bytes / 1024)} KB, with its packages: ` +
-    "an isolate imports it in about a quarter of the source's time.\n" +
+  `One file of ${kilobytes} KB, with the packages of deno.lock.\n` +
     `Deploying it with ${SUPABASE_CLI}, which asks before it does. (--yes answers for you.)`,
 );
 const command = "functions deploy check-username-active --use-api".split(" ");
