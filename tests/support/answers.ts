@@ -16,6 +16,7 @@ export const DATABASE_ERROR = failure(500, "Database error");
 export const MISSING = failure(400, "Missing username or project_id");
 export const INVALID = failure(400, "Invalid username or project_id");
 export const INVALID_JSON = failure(400, "Invalid JSON");
+export const TIMEOUT = failure(408, "Request timeout");
 export const TOO_LARGE = failure(413, "Request body too large");
 export const METHOD_NOT_ALLOWED: Answer = {
   status: 405,
