@@ -6,7 +6,7 @@ import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
 import { ACTIVE, type Answer, MISSING, NOT_FOUND } from "../support/answers.ts";
 import { browserTest as test } from "../support/browser.ts";
 import { issueKeys } from "../support/issue_keys.ts";
-import { codeBlock } from "../support/pages.ts";
+import { panelCode } from "../support/callers.ts";
 import { serviceUnderTest } from "../support/service_under_test.ts";
 
 const USER = "Zoë#4821";
@@ -75,8 +75,8 @@ test("browser: a page of another origin calls the function", async ({ tab, step 
     });
   }
 
-  await step("the panel's code of the README", async () => {
-    const code = (await codeBlock("README.md", "js", "checkActive"))
+  await step("the panel's code of the page for callers", async () => {
+    const code = (await panelCode())
       .replaceAll(LOCAL_SERVICE.API_URL, API_URL)
       .replace(/(PROJECT_ID = )"[^"]+"/, `$1"${project.id}"`);
     for (const [user, result] of [[USER, "active"], ["x", "inactive"]]) {

@@ -33,7 +33,11 @@ Deno.test("page: the requests of README.md are those that start prints", async (
   const commands = { sh: "curl", powershell: "Invoke-RestMethod" };
   for (const [language, command] of Object.entries(commands)) {
     const [line] = printed.filter((line) => line.startsWith(`${command} `));
-    const block = await codeBlock("README.md", language, command);
+    const block = await codeBlock(
+      "README.md",
+      language,
+      LOCAL_SERVICE.API_URL,
+    );
     assertEquals(block.trim(), line);
   }
 });

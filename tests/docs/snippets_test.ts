@@ -150,7 +150,6 @@ for (const language of LANGUAGE_NAMES) {
           statuses ? standIn.url : DOWN,
           "keep",
           `${PAUSES_S.length}`,
-          "a",
         );
         assertEquals(said.map((line) => line.replace(/ [\d.]+$/, "")), events);
         assertEquals(standIn.requests, statuses?.length ?? 0);
@@ -225,7 +224,7 @@ Deno.test("snippet: the panel's code uses no syntax newer than Safari 11", async
 
 for (const page of ["README.md", CALLERS] as const) {
   Deno.test(`snippet: curl of ${page} prints status and body, with the seed`, async () => {
-    const code = await codeBlock(page, "sh", "curl -i");
+    const code = await codeBlock(page, "sh", LOCAL_SERVICE.API_URL);
     assertStringIncludes(code, PRODUCT);
     const ask = (base: string, product = PRODUCT) =>
       runLine(
@@ -246,6 +245,15 @@ for (const page of ["README.md", CALLERS] as const) {
     assert(!(await ask(DOWN)).success);
   });
 }
+
+Deno.test("snippet: the check after a deploy prints the 499 that README.md says", async () => {
+  const HOSTED = "https://<ref>.supabase.co";
+  const code = await codeBlock("README.md", "sh", HOSTED);
+  const { API_URL } = serviceUnderTest();
+  const { stdout } = await runLine(code.trim().replace(HOSTED, API_URL));
+  assertStringIncludes(stdout, `HTTP/1.1 ${NOT_FOUND.status} `);
+  assertStringIncludes(stdout, JSON.stringify(NOT_FOUND.body));
+});
 
 Deno.test("snippet: the SQL for keys does what it says", async () => {
   await using database = await openDatabase();

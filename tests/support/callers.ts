@@ -20,19 +20,22 @@ export interface Caller extends AsyncDisposable {
   run(service: string, ...args: string[]): Promise<Output>;
 }
 
-/** The languages whose code runs here: where the code goes, and the command that runs it. */
+/** The languages whose code runs here: what it is called on the page, where it goes, what runs it. */
 const LANGUAGES = {
   panel: {
+    fence: "js",
     file: "panel.js",
     code: panelCode,
     command: () => Promise.resolve(["node", driver("panel.mjs")]),
   },
   Python: {
+    fence: "python",
     file: "check.py",
-    code: () => codeBlock(CALLERS, "python", "check_active"),
+    code: () => codeBlock(CALLERS, "python", "def check_active"),
     command: async () => [await python(), driver("python.py")],
   },
   "C++": {
+    fence: "cpp",
     file: "gauge.h",
     code: async () =>
       (await codeBlock(CALLERS, "cpp", "checkActive"))
@@ -50,12 +53,18 @@ export const LANGUAGE_NAMES = Object.keys(LANGUAGES) as Language[];
 
 /** Takes the code of a language out of the pages and gets it ready to run. */
 export async function prepareCaller(language: Language): Promise<Caller> {
-  const { file, code, command } = LANGUAGES[language];
+  const { fence, file, code, command } = LANGUAGES[language];
   const folder = await makeTempFolder();
   const source = await code();
   assertStringIncludes(source, FUNCTION_PATH);
   assertStringIncludes(source, SEEDED.project_id);
   await Deno.writeTextFile(new URL(file, folder.url), source);
+  // The call stands apart from the code, and names the same user in every language.
+  const call = await codeBlock(CALLERS, fence, '"Dragon#1652"');
+  await Deno.writeTextFile(
+    new URL("call", folder.url),
+    call.replace('"active-at.txt"', '"stored"'),
+  );
   const [program = "", ...first] = await command(folder.url);
   return {
     stored: new URL("stored", folder.url),
@@ -68,10 +77,9 @@ export async function prepareCaller(language: Language): Promise<Caller> {
   };
 }
 
-/** Both functions of the panel, from the two pages. */
-export async function panelCode(): Promise<string> {
-  return await codeBlock("README.md", "js", "checkActive") +
-    await codeBlock(CALLERS, "js", "keepAsking");
+/** The code of the panel: both functions. */
+export function panelCode(): Promise<string> {
+  return codeBlock(CALLERS, "js", "function checkActive");
 }
 
 function driver(name: string): string {

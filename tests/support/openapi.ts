@@ -3,36 +3,69 @@ import { parse } from "@std/yaml";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { FUNCTION_FOLDER, FUNCTION_PATH as PATH } from "../../tools/project.ts";
 
-interface Responses {
-  [status: string]: {
-    "x-result"?: string;
-    headers?: Record<string, object>;
-    content?: Record<string, unknown>;
+interface Described {
+  $ref?: string;
+  "x-result"?: string;
+  headers?: Record<string, object>;
+  content?: {
+    "application/json": {
+      schema: { properties: { error?: Message & { oneOf?: Message[] } } };
+      example?: { error?: string };
+      examples?: Record<string, { value: { error: string } }>;
+    };
   };
+}
+
+interface Message {
+  const?: string;
 }
 
 const document = parse(
   await Deno.readTextFile(new URL("openapi.yaml", FUNCTION_FOLDER)),
 );
-const ajv = new Ajv2020({ strict: false }).addSchema(document, "openapi");
+const ajv = new Ajv2020({ strict: false });
+
+const { post, options, "x-other-methods": others } = document.paths[PATH];
+/** What an add-on may get. No POST gets a 405, but one that follows a redirect may become a GET. */
+const ADD_ON: Record<string, Described> = {
+  ...others.responses,
+  ...post.responses,
+};
+/** What the function sends, and by `default` what others send. */
+const ALL: Record<string, Described> = { ...options.responses, ...ADD_ON };
+
+/** What is said of a status, in the document or where that refers to. */
+function described(responses: typeof ALL, status: number): Described {
+  const response = responses[status] ?? responses.default ?? {};
+  const name = response.$ref?.replace("#/components/responses/", "");
+  return name ? document.components.responses[name] : response;
+}
 
 /** Reads from `openapi.yaml` what a status asks of an add-on. */
 export function resultOfOpenapi(status: number): string | undefined {
-  const responses: Responses = document.paths[PATH].post.responses;
-  return (responses[status] ?? responses.default)?.["x-result"];
+  return described(ADD_ON, status)["x-result"];
 }
 
-/** The messages of `openapi.yaml`, each as often as it is there. */
-export function messagesOfOpenapi(): unknown[] {
-  const schemas: { properties: { error?: Message & { oneOf?: Message[] } } }[] =
-    Object.values(document.components.schemas);
-  return schemas.flatMap(({ properties: { error } }) =>
-    error?.oneOf ?? error ?? []
-  ).map((message) => message.const);
-}
-
-interface Message {
-  const?: string;
+/** The errors of `openapi.yaml`: once as their schemas have them, once as its examples do. */
+export function errorsOfOpenapi() {
+  const statuses = Object.keys(ALL).map(Number).filter((status) =>
+    status >= 400
+  );
+  const errors = (of: (content: Described["content"]) => unknown[]) =>
+    statuses.flatMap((status) =>
+      of(described(ALL, status).content).map((error) => ({ status, error }))
+    );
+  return {
+    schemas: errors((content) => {
+      const error = content?.["application/json"].schema.properties.error;
+      return (error?.oneOf ?? [error]).map((message) => message?.const);
+    }),
+    examples: errors((content) => {
+      const { example, examples = {} } = content?.["application/json"] ?? {};
+      const all = Object.values(examples).map(({ value }) => value);
+      return [...all, ...(example ? [example] : [])].map(({ error }) => error);
+    }),
+  };
 }
 
 /**
@@ -43,36 +76,26 @@ interface Message {
  */
 export function assertDescribed(response: Response, text: string): void {
   const { status } = response;
-  const operation = status === 204 ? "options" : "post";
-  const responses: Responses = document.paths[PATH][operation].responses;
-  const described = responses[status];
-  // It also describes what others send: 429, and anything else as `default`.
-  if (!described?.headers?.["Cache-Control"]) {
+  const { headers = {}, content } = described(ALL, status);
+  // What others send is described as well, as `default`.
+  if (!headers["Cache-Control"]) {
     throw new Error(`openapi.yaml does not know ${status} of the function`);
   }
 
-  const at = `#/paths/${encode(PATH)}/${operation}/responses/${status}`;
-  for (const name of Object.keys(described.headers ?? {})) {
-    const header = document.components.headers[name] ??
-      described.headers?.[name];
+  for (const [name, header] of Object.entries(headers)) {
+    const { schema } = document.components.headers[name] ?? header;
     const value = response.headers.get(name);
     assert(
-      value !== null && ajv.validate(header.schema, value),
+      value !== null && ajv.validate(schema, value),
       `${name}: ${value} does not match openapi.yaml for ${status}`,
     );
   }
 
   // An answer to HEAD has no body.
   if (text === "") return;
-  assert(described.content, `openapi.yaml knows no body for ${status}`);
-  const schema = `openapi${at}/content/${encode("application/json")}/schema`;
+  if (!content) throw new Error(`openapi.yaml knows no body for ${status}`);
   assert(
-    ajv.validate(schema, JSON.parse(text)),
+    ajv.validate(content["application/json"].schema, JSON.parse(text)),
     `The body does not match openapi.yaml for ${status}: ${text}`,
   );
-}
-
-/** Writes a name as one step of a JSON pointer in a URL. */
-function encode(name: string): string {
-  return name.replaceAll("/", "~1");
 }

@@ -9,8 +9,8 @@ import { readPage } from "./pages.ts";
 
 /** Statuses that an add-on may get: from the function, the platform, or something on the way. */
 export const STATUSES = [
-  ...[200, 201, 204, 302, 307, 400, 401, 402, 403, 404, 405, 407, 413, 429],
-  ...[499, 500, 502, 503, 504, 540, 544, 546],
+  ...[200, 201, 204, 302, 307, 400, 401, 402, 403, 404, 405, 407, 408, 413],
+  ...[429, 499, 500, 502, 503, 504, 520, 540, 544, 546],
 ];
 
 const MISTAKES = [MISSING, METHOD_NOT_ALLOWED, TOO_LARGE];

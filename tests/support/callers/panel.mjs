@@ -1,7 +1,7 @@
 // Runs the panel's code in an engine that has what Coherent GT has, and no more.
 //
 //     node panel.mjs ask <times> <user>
-//     node panel.mjs keep <pauses> <user>      the stored time is in the file `stored`
+//     node panel.mjs keep <pauses>      runs the file `call`; the stored time is in the file `stored`
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import vm from "node:vm";
 
@@ -24,6 +24,9 @@ const panel = vm.createContext({
   GetStoredData: () =>
     existsSync("stored") ? readFileSync("stored", "utf8") : null,
   SetStoredData: (_key, text) => writeFileSync("stored", text),
+  // What the call on the page names.
+  showPanel: () => console.log("unlock"),
+  showActivation: (result) => console.log("lock", result),
 });
 for (const name of ["AbortController", "AbortSignal"]) {
   if (vm.runInContext(`typeof ${name}`, panel) !== "undefined") {
@@ -31,17 +34,11 @@ for (const name of ["AbortController", "AbortSignal"]) {
   }
 }
 
-const { checkActive, keepAsking } = vm.runInContext(
-  `${code}; ({ checkActive, keepAsking })`,
-  panel,
-);
+vm.runInContext(code, panel);
 if (mode === "ask") {
+  const { checkActive } = vm.runInContext("({ checkActive })", panel);
   for (let i = 0; i < Number(count); i++) console.log(await checkActive(user));
   // A question that got no response in time is still under way.
   process.exit();
 }
-keepAsking(
-  user,
-  () => console.log("unlock"),
-  (result) => console.log("lock", result),
-);
+vm.runInContext(readFileSync("call", "utf8"), panel);

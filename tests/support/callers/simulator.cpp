@@ -1,7 +1,7 @@
 // Stands in for the simulator: a clock, its Network API by way of curl, and the frames of a gauge.
 //
 //     gauge ask <times> <user>
-//     gauge keep <pauses> <user>         the stored time is in the file `stored`
+//     gauge keep <pauses>                makes the page's call; the stored time is in the file `stored`
 //     gauge together <user> <user>...    asks about all at once, and gets the last response first
 //     gauge hang <user>                  gets no response in time, and then one after all
 #include <chrono>
@@ -74,20 +74,23 @@ static const char* word(Result result) {
   return words[static_cast<int>(result)];
 }
 
-static void keep(int pauses, const std::string& user) {
-  KeepAsking asking(
-      user, [] { std::cout << "unlock\n"; }, [](Result result) { std::cout << "lock " << word(result) << "\n"; });
+static void showGauge() { std::cout << "unlock\n"; }
+static void showActivation(Result result) { std::cout << "lock " << word(result) << "\n"; }
+
+#include "call"
+
+static void keep(int pauses) {
   int frames = 0;
   // Longer than the longest pause, then it does not ask again.
   for (; frames < 1'000'000; ++frames, GaugeClock::time += GaugeClock::duration(1)) {
-    asking.update();
+    update();
     if (requests.empty()) continue;
     if (frames > 0) {
       std::cout << "pause " << frames / 1000.0 << "\n";
       if (--pauses == 0) return;
     }
     respond();
-    asking.update();
+    update();
     frames = 0;
   }
 }
@@ -101,7 +104,7 @@ int main(int count, char** args) {
       std::cout << word(check->result()) << "\n";
     }
   } else if (args[1] == std::string("keep")) {
-    keep(std::stoi(users[0]), users[1]);
+    keep(std::stoi(users[0]));
   } else if (args[1] == std::string("together")) {
     std::vector<std::shared_ptr<Check>> checks;
     for (const auto& user : users) checks.push_back(checkActive(user));
