@@ -1,13 +1,37 @@
-/** A page of another origin, in a real browser, as an in-game HTML panel is one. */
-import { assertEquals } from "@std/assert";
+/** Pages in a real browser: one of another origin, as an in-game HTML panel is, and the stack's. */
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { type Browser, chromium, type Page } from "playwright-core";
 import { serveOnLoopback } from "../../tools/loopback.ts";
-import { FUNCTION_PATH } from "../../tools/project.ts";
+import { FUNCTION_PATH, SEEDED } from "../../tools/project.ts";
 import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
 import { ACTIVE, type Answer, MISSING, NOT_FOUND } from "../support/answers.ts";
-import { browserTest as test } from "../support/browser.ts";
 import { issueKeys } from "../support/issue_keys.ts";
 import { panelCode } from "../support/callers.ts";
 import { serviceUnderTest } from "../support/service_under_test.ts";
+
+/** Registers a test in a real browser. It gets a tab, and a way to run steps. */
+function test(
+  name: string,
+  fn: (given: { tab: Page; step: Step }) => Promise<void>,
+): void {
+  Deno.test({
+    name,
+    // The browser's pipes are Playwright's, which closes them a little later than it says.
+    sanitizeOps: false,
+    sanitizeResources: false,
+    async fn(context) {
+      const browser = await launchBrowser();
+      try {
+        const tab = await browser.newPage();
+        await fn({ tab, step: (name, fn) => context.step(name, fn) });
+      } finally {
+        await browser.close();
+      }
+    },
+  });
+}
+
+type Step = (name: string, fn: () => void | Promise<void>) => Promise<boolean>;
 
 const USER = "Zoë#4821";
 const JSON_TYPE = { "Content-Type": "application/json" };
@@ -85,3 +109,120 @@ test("browser: a page of another origin calls the function", async ({ tab, step 
     }
   });
 });
+
+test("browser: the page asks the function and issues keys", async ({ tab, step }) => {
+  const { API_URL } = serviceUnderTest();
+  const hosts = new Set<string>();
+  const errors: string[] = [];
+  tab.on("request", (request) => {
+    const { protocol, origin } = new URL(request.url());
+    if (protocol !== "data:") hosts.add(origin);
+  });
+  tab.on("pageerror", (error) => errors.push(error.message));
+  tab.on("console", (message) => {
+    if (message.type() !== "error") return;
+    errors.push(`${message.text()} ${message.location().url}`);
+  });
+
+  /** Opens one of the two documents. */
+  const open = (document: string) =>
+    tab.getByLabel("Select a definition").selectOption({ label: document });
+  /** One click. Gives the response as the page shows it. */
+  const execute = async (operationId: string) => {
+    const operation = tab.locator(`#operations-default-${operationId}`);
+    await operation.getByRole("button", { name: "Execute" }).click();
+    const shown = operation.locator(".live-responses-table tbody");
+    const status = await shown.locator(".response-col_status").innerText();
+    const details = shown.locator(".response-col_description");
+    const body = await details.locator("code").first().innerText();
+    const text = await details.innerText();
+    await operation.getByRole("button", { name: "Clear" }).click();
+    return { response: [Number(status), JSON.parse(body)], text };
+  };
+  const body = tab.locator("#operations-default-checkUsernameActive")
+    .locator("textarea");
+  const ask = async (username: string) => {
+    await body.fill(JSON.stringify({ ...SEEDED, username }));
+    return await execute("checkUsernameActive");
+  };
+
+  await tab.goto(`${API_URL}/`);
+
+  await step(
+    "200: the seed's user and this address are filled in",
+    async () => {
+      assertEquals(JSON.parse(await body.inputValue()), SEEDED);
+      assertEquals(
+        await tab.locator(".servers select").inputValue(),
+        API_URL,
+      );
+      const { response } = await execute("checkUsernameActive");
+      assertEquals(response, [ACTIVE.status, ACTIVE.body]);
+    },
+  );
+  await step("499: another name, and no error", async () => {
+    const { response, text } = await ask("Amelia#1937");
+    assertEquals(response, [NOT_FOUND.status, NOT_FOUND.body]);
+    assert(!text.includes("Error"), text);
+  });
+  await step("200: a key is added", async () => {
+    await open("Issue keys (local stack only)");
+    await tab.getByText("This exists on the local stack alone.").waitFor();
+    const { response: [status, keys] } = await execute("addKey");
+    assertEquals([status, keys[0].curr_user], [201, "Amelia#1937"]);
+    await open("Ask whether a user is active");
+    const { response } = await ask("Amelia#1937");
+    assertEquals(response, [ACTIVE.status, ACTIVE.body]);
+  });
+  await step("499: the key is taken away", async () => {
+    await open("Issue keys (local stack only)");
+    const { response: [status, keys] } = await execute("removeKeys");
+    assertEquals([status, keys.length], [200, 1]);
+    await open("Ask whether a user is active");
+    const { response } = await ask("Amelia#1937");
+    assertEquals(response, [NOT_FOUND.status, NOT_FOUND.body]);
+  });
+  await step("no request left this machine", () => {
+    assertEquals([...hosts], [API_URL]);
+  });
+  await step("no error in the console", () => {
+    // Chromium itself writes this one for any status from 400 up, with a reason phrase behind it.
+    const [first, second, ...others] = errors;
+    for (const error of [first, second]) {
+      assertStringIncludes(error ?? "", "responded with a status of 499");
+      assertStringIncludes(error ?? "", API_URL + FUNCTION_PATH);
+    }
+    assertEquals(others, []);
+  });
+});
+
+/**
+ * Starts the browser that `CHROMIUM` names. If it names none: Edge on Windows, Chrome on macOS,
+ * Debian's Chromium on Linux. It has no window, and sends no requests of its own.
+ *
+ * @throws {Error} When there is none.
+ */
+async function launchBrowser(): Promise<Browser> {
+  const { os } = Deno.build;
+  const executablePath = Deno.env.get("CHROMIUM") ??
+    (os === "linux" ? "/usr/bin/chromium" : undefined);
+  if (executablePath) {
+    await Deno.stat(executablePath).catch(() => {
+      const hint = "apt-get install chromium, or name another in CHROMIUM";
+      throw new Error(`There is no ${executablePath}: ${hint}`);
+    });
+  }
+  return await chromium.launch({
+    ...executablePath
+      ? { executablePath }
+      : { channel: os === "windows" ? "msedge" : "chrome" },
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+      "--no-first-run",
+    ],
+  });
+}

@@ -1,16 +1,37 @@
-/** What the table takes, and how the lookup reads it. */
-import { assert, assertEquals, assertRejects } from "@std/assert";
-import { databaseTest as test } from "../support/test_database.ts";
-import { LIMITS } from "../support/limits.ts";
+/** What the table takes, how the lookup reads it, and who may do what with it. */
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStrictEquals,
+} from "@std/assert";
 import { openDatabase, seed } from "../../tools/stack/database.ts";
+import { startDataApi } from "../../tools/stack/local_data_api.ts";
+import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
+import { LIMITS } from "../support/limits.ts";
+import { PRIVILEGES, PRIVILEGES_QUERY } from "../support/privileges.ts";
 
 const PROJECT = "2c9e4b7a-61d3-4f58-8a0e-9b35c7d1f620";
 
-const database = await openDatabase();
+/** PostgreSQL that only the migrations have touched, after both kinds of default privileges. */
+const DATABASES = {
+  closed: await openDatabase("closed"),
+  open: await openDatabase("open"),
+};
+const { closed: database } = DATABASES;
 Deno.test.afterEach(async () => {
-  await database.exec("reset role; truncate public.activation_keys");
+  for (const database of Object.values(DATABASES)) {
+    await database.exec("reset role; truncate public.activation_keys");
+  }
 });
-Deno.test.afterAll(() => database.close());
+Deno.test.afterAll(async () => {
+  for (const database of Object.values(DATABASES)) await database.close();
+});
+
+/** An open PGlite sets the exit code. */
+function test(name: string, fn: () => Promise<void>): void {
+  Deno.test({ name, fn, sanitizeExit: false });
+}
 
 function insert(curr_user: string | null) {
   return database.query(
@@ -107,4 +128,29 @@ test("table: keys that nobody has used are not in the index", async () => {
     select gen_random_uuid() from generate_series(1, 10000)
   `);
   assertEquals(await size(), empty);
+});
+
+for (const [defaults, database] of Object.entries(DATABASES)) {
+  test(`privileges: ${defaults} default privileges make no difference`, async () => {
+    const { rows } = await database.query(PRIVILEGES_QUERY);
+    assertEquals(rows, PRIVILEGES);
+  });
+}
+
+test("privileges: row level security hides the rows even from a role with a grant", async () => {
+  await database.exec(`
+    begin;
+    insert into public.activation_keys (project_id) values (gen_random_uuid());
+    grant select on public.activation_keys to anon;
+    set role anon;
+  `);
+  const { rows } = await database.query("select * from public.activation_keys");
+  await database.exec("rollback");
+  assertEquals(rows, []);
+});
+
+test("data api: console.error is given back when it ends", async () => {
+  const { error } = console;
+  await (await startDataApi(LOCAL_SERVICE))[Symbol.asyncDispose]();
+  assertStrictEquals(console.error, error);
 });

@@ -60,7 +60,7 @@ export function runStart(args: string[], cwd = PROJECT): StartProcess {
     },
     async [Symbol.asyncDispose]() {
       if (running) child.kill("SIGKILL");
-      await status;
+      await until(() => !running, () => `It does not end:\n${output}`);
     },
   };
 }

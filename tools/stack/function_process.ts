@@ -55,15 +55,6 @@ export class BootError extends StartError {
   }
 }
 
-/** A function that did not serve in time. */
-function bootTimeout(output: string, bootMs: number): StartError {
-  return new StartError(
-    `${output.trimEnd()}\n\nThe edge function was not ready within ${
-      bootMs / 1_000
-    } s, and was ended. Does a top-level \`await\` in it wait for something that never comes?`,
-  );
-}
-
 /**
  * Runs the function as the platform does: a process of its own, no inherited environment, and no
  * permission but network and environment.
@@ -153,8 +144,14 @@ export async function startFunction(
   });
 
   const limit = setTimeout(() => {
-    address.reject(bootTimeout(output, bootMs));
     kill();
+    address.reject(
+      new StartError(
+        `${output.trimEnd()}\n\nThe edge function was not ready within ${
+          bootMs / 1_000
+        } s. Look for a top-level \`await\` that never ends.`,
+      ),
+    );
   }, bootMs);
   signal?.addEventListener("abort", kill);
   if (signal?.aborted) kill();

@@ -1,6 +1,17 @@
+/**
+ * `deno task types`: generates `database.types.ts` from a database with the project's migrations.
+ */
+import { FUNCTION_FOLDER } from "../project.ts";
 import { migrate } from "../stack/database.ts";
-import { supabase } from "../supabase_cli.ts";
 import { startDatabaseServer } from "../stack/database_server.ts";
+import { downloadCli, supabase } from "../supabase_cli.ts";
+
+if (import.meta.main) {
+  await downloadCli();
+  const file = new URL("database.types.ts", FUNCTION_FOLDER);
+  await Deno.writeTextFile(file, await generateTypes());
+  console.error("Wrote database.types.ts");
+}
 
 /**
  * Generates the TypeScript types of a database with the project's migrations.
