@@ -1,13 +1,17 @@
 /** What `supabase functions deploy` uploads, and that it runs as it was uploaded. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { assert, assertEquals } from "@std/assert";
 import {
   FUNCTION_FOLDER_PATH as FOLDER,
   PROJECT,
 } from "../../tools/project.ts";
 import { edgeDeno } from "../../tools/edge_deno.ts";
-import { TOO_LARGE } from "../support/answers.ts";
+import { TIMEOUT, TOO_LARGE } from "../support/answers.ts";
 import { cliCommand } from "../support/pages.ts";
-import { exchange, post } from "../support/wire.ts";
+import { exchange, post, raw, read } from "../support/wire.ts";
+import { write } from "../support/data_api_stub.ts";
+import { LIMITS } from "../support/limits.ts";
+import { startMainWorker } from "./main_worker.ts";
 import { assertTooLargeArrives } from "../support/large_bodies.ts";
 import {
   downloadAndStartFunction,
@@ -66,18 +70,19 @@ for (const [what, upload] of Object.entries({ deploy, deployBundle })) {
     const deno = await edgeDeno();
     await using uploaded = await unpack(await upload());
     await using stack = await startStack({ folder: uploaded.folder, deno });
+    await using worker = await startMainWorker(stack.service.API_URL);
     // access_test.ts is left out: it tests the table, which is not part of an upload.
     const { success, stdout, stderr } = await run(Deno.execPath(), [
       "test",
       "--allow-all",
       "tests/contract",
       "--ignore=tests/contract/access_test.ts",
-    ], { cwd: PROJECT, env: { ...stack.service } });
+    ], { cwd: PROJECT, env: { ...stack.service, API_URL: worker.url } });
     assert(success, stdout + stderr);
   });
 }
 
-Deno.test("upload: at the edge runtime's level, a 413 reaches callers on Deno and on Node", async () => {
+Deno.test("upload: through the platform's relay, whoever goes on sending gets its response", async () => {
   const deno = await edgeDeno();
   await using uploaded = await unpack(await deploy());
   await using edgeFunction = await downloadAndStartFunction({
@@ -85,12 +90,27 @@ Deno.test("upload: at the edge runtime's level, a 413 reaches callers on Deno an
     deno,
     env: platformEnv(LOCAL_SERVICE),
   });
-  const { url } = edgeFunction;
+  await using worker = await startMainWorker(edgeFunction.url.href);
+  const url = new URL(worker.url);
   await assertTooLargeArrives(url, Deno.execPath(), "run", "--allow-net");
   await assertTooLargeArrives(url, "node");
-  // This Deno takes a declared length beside chunks, and the longer body counts.
+
+  // Whoever falls silent gets it only with the next byte.
+  await raw(url, async (connection) => {
+    await write(connection, post("Content-Length: 60") + "{");
+    let isSilent = true;
+    const response = read(connection).then((text) => ({ text, isSilent }));
+    await sleep(LIMITS.bodyMs + 2_000);
+    isSilent = false;
+    await write(connection, "}");
+    const { text, ...received } = await response;
+    assert(text.startsWith(`HTTP/1.1 ${TIMEOUT.status} `), text);
+    assertEquals(received.isSilent, false);
+  });
+
+  // This Deno takes a declared length beside chunks.
   const text = await exchange(
-    url,
+    edgeFunction.url,
     post("Content-Length: 5\r\nTransfer-Encoding: chunked") +
       `5000\r\n${"x".repeat(0x5000)}\r\n0\r\n\r\n`,
   );

@@ -1,0 +1,54 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, request as send } from "node:http";
+import type { AddressInfo } from "node:net";
+import { pipeline } from "node:stream/promises";
+import type { LoopbackServer } from "../../tools/loopback.ts";
+
+/**
+ * Starts a relay that does with a request what the hosted platform's main worker does between the
+ * caller and the function (`ext/workers/user_workers.js` of the edge runtime): it waits until both
+ * the response is there and the caller's body has come to an end, or can no longer be passed on.
+ *
+ * @param target What it passes requests on to.
+ */
+export async function startMainWorker(target: string): Promise<LoopbackServer> {
+  const server = createServer(async (request, response) => {
+    const { method, headers } = request;
+    const sending = send(new URL(request.url ?? "", target), {
+      method,
+      headers,
+    });
+    let isOver = false;
+    const responded = once(sending, "response").then(
+      ([received]: IncomingMessage[]) => {
+        isOver = true;
+        return received;
+      },
+    );
+    // Once there is a response, the function takes no more of the body.
+    const sent = pipeline(request, async function* (pieces) {
+      for await (const piece of pieces) {
+        if (isOver) return;
+        yield piece;
+      }
+    }, sending);
+    const [result] = await Promise.allSettled([responded, sent]);
+    if (result.status === "rejected" || !result.value) {
+      return void response.destroy();
+    }
+    const { value: received } = result;
+    response.writeHead(received.statusCode ?? 0, received.headers);
+    received.pipe(response);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    [Symbol.asyncDispose]: () =>
+      new Promise((done) => {
+        server.close(() => done());
+        server.closeAllConnections();
+      }),
+  };
+}
