@@ -8,8 +8,7 @@ import {
 import { edgeDeno } from "../../tools/edge_deno.ts";
 import { TIMEOUT, TOO_LARGE } from "../support/answers.ts";
 import { cliCommand } from "../support/pages.ts";
-import { exchange, post, raw, read } from "../support/wire.ts";
-import { write } from "../support/data_api_stub.ts";
+import { exchange, post, raw, read, write } from "../support/wire.ts";
 import { LIMITS } from "../support/limits.ts";
 import { startMainWorker } from "./main_worker.ts";
 import { assertTooLargeArrives } from "../support/large_bodies.ts";

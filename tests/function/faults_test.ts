@@ -9,6 +9,7 @@ import {
   NOT_FOUND,
 } from "../support/answers.ts";
 import { assertAnswer, check } from "../support/requests.ts";
+import { write } from "../support/wire.ts";
 import { LIMITS } from "../support/limits.ts";
 import {
   type Behaviour,
@@ -23,7 +24,6 @@ import {
   rows,
   startDataApiStub,
   startFunctionOn,
-  write,
 } from "../support/data_api_stub.ts";
 
 const { budgetMs, attempts: MAX_ATTEMPTS, lastAttemptMs } = LIMITS;
@@ -263,7 +263,7 @@ const askedAt = new Map<string, number>();
 const dataApi = startDataApiStub((connection, request) =>
   (behaviours.get(projectOf(request)) ?? rows())(connection, request)
 );
-const edgeFunction = await startFunctionOn(dataApi, SECRET_KEY);
+const edgeFunction = await startFunctionOn(dataApi, { SECRET_KEY });
 Deno.test.afterAll(async () => {
   await edgeFunction[Symbol.asyncDispose]();
   await dataApi[Symbol.asyncDispose]();
@@ -356,7 +356,7 @@ async function attemptsAreSpread(): Promise<void> {
 
 async function goesAwayAndComesBack(): Promise<void> {
   const healthy = startDataApiStub(keys());
-  await using edgeFunction = await startFunctionOn(healthy, SECRET_KEY);
+  await using edgeFunction = await startFunctionOn(healthy, { SECRET_KEY });
   await assertAnswer(check(PROJECT, USER, edgeFunction.url), ACTIVE);
 
   await healthy[Symbol.asyncDispose]();

@@ -11,8 +11,9 @@ import { startFunction } from "../../tools/stack/function_process.ts";
 import { LOCAL_SERVICE, platformEnv } from "../../tools/stack/local_service.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { ACTIVE } from "../support/answers.ts";
-import { close, linesOf, projectOf } from "../support/data_api_stub.ts";
+import { linesOf, projectOf } from "../support/data_api_stub.ts";
 import { assertAnswer, check } from "../support/requests.ts";
+import { close } from "../support/wire.ts";
 
 const CALLERS = 8;
 

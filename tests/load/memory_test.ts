@@ -10,10 +10,15 @@ import {
   TOO_LARGE,
 } from "../support/answers.ts";
 import { assertAnswer, check, send } from "../support/requests.ts";
-import { rows } from "../support/data_api_stub.ts";
+import {
+  keys,
+  rows,
+  startDataApiStub,
+  startFunctionOn,
+} from "../support/data_api_stub.ts";
 import { LIMITS } from "../support/limits.ts";
 import { testWith } from "../support/left_out.ts";
-import { breaksOff, raw, residentMb, startOnStub } from "../support/wire.ts";
+import { breaksOff, raw, residentMb } from "../support/wire.ts";
 
 const PROJECT = "0d5c8f3e-27b1-4c6a-9e84-b1f6720a3d59";
 
@@ -22,37 +27,43 @@ const PROJECT = "0d5c8f3e-27b1-4c6a-9e84-b1f6720a3d59";
 const REQUESTS = Number(Deno.env.get("LOAD_REQUESTS") ?? 6_000);
 const MEMORY_GROWTH_MB = 8;
 
-const test = testWith("/proc or ps");
-test(`caller: ${REQUESTS} mixed requests leave no memory behind`, async () => {
-  await using edgeFunction = await startOnStub({ heapMb: 24 });
-  const { dataApi, url, pid } = edgeFunction;
-  const tooLarge = { body: "x".repeat(2 * LIMITS.bodyBytes) };
-  const mixed = [
-    () => assertAnswer(check(PROJECT, "a", url), ACTIVE),
-    () => assertAnswer(check(PROJECT, "🛩".repeat(LIMITS.name), url), ACTIVE),
-    () => assertAnswer(check("no UUID", "a", url), INVALID),
-    () => assertAnswer(send({}, url), MISSING),
-    () => assertAnswer(send({ body: "[".repeat(10_000) }, url), INVALID_JSON),
-    () => assertAnswer(send(tooLarge, url), TOO_LARGE),
-    () => assertAnswer(send({ method: "GET" }, url), METHOD_NOT_ALLOWED),
-    () => raw(url, breaksOff),
-  ];
-  const run = async (count: number) => {
-    let sent = 0;
-    await Promise.all(Array.from({ length: 16 }, async () => {
-      while (sent < count) await mixed[sent++ % mixed.length]?.();
-    }));
-    dataApi.requests.length = 0;
-  };
+testWith("/proc or ps")(
+  `load: ${REQUESTS} mixed requests leave no memory behind`,
+  async () => {
+    await using dataApi = startDataApiStub(keys());
+    await using edgeFunction = await startFunctionOn(dataApi, { heapMb: 24 });
+    const { url, pid } = edgeFunction;
+    const tooLarge = { body: "x".repeat(2 * LIMITS.bodyBytes) };
+    const mixed = [
+      () => assertAnswer(check(PROJECT, "a", url), ACTIVE),
+      () => assertAnswer(check(PROJECT, "🛩".repeat(LIMITS.name), url), ACTIVE),
+      () => assertAnswer(check("no UUID", "a", url), INVALID),
+      () => assertAnswer(send({}, url), MISSING),
+      () => assertAnswer(send({ body: "[".repeat(10_000) }, url), INVALID_JSON),
+      () => assertAnswer(send(tooLarge, url), TOO_LARGE),
+      () => assertAnswer(send({ method: "GET" }, url), METHOD_NOT_ALLOWED),
+      () => raw(url, breaksOff),
+    ];
+    const run = async (count: number) => {
+      let sent = 0;
+      await Promise.all(Array.from({ length: 16 }, async () => {
+        while (sent < count) await mixed[sent++ % mixed.length]?.();
+      }));
+      dataApi.requests.length = 0;
+    };
 
-  // The heap finds its size during the first.
-  await run(REQUESTS);
-  const beforeMb = await residentMb(pid);
-  await run(REQUESTS);
-  const afterMb = await residentMb(pid);
-  console.log(`resident memory: ${beforeMb} MB, then ${afterMb} MB`);
-  assert(afterMb - beforeMb < MEMORY_GROWTH_MB, `${beforeMb} → ${afterMb} MB`);
+    // The heap finds its size during the first.
+    await run(REQUESTS);
+    const beforeMb = await residentMb(pid);
+    await run(REQUESTS);
+    const afterMb = await residentMb(pid);
+    console.log(`resident memory: ${beforeMb} MB, then ${afterMb} MB`);
+    assert(
+      afterMb - beforeMb < MEMORY_GROWTH_MB,
+      `${beforeMb} → ${afterMb} MB`,
+    );
 
-  dataApi.behave = rows();
-  await assertAnswer(check(PROJECT, "a", url), NOT_FOUND);
-});
+    dataApi.behave = rows();
+    await assertAnswer(check(PROJECT, "a", url), NOT_FOUND);
+  },
+);

@@ -8,7 +8,6 @@ import {
 import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
 import { explain, screen } from "../../tools/stack/screen.ts";
 import { ACTIVE, METHOD_NOT_ALLOWED, NOT_FOUND } from "../support/answers.ts";
-import { write } from "../support/data_api_stub.ts";
 import { testWith } from "../support/left_out.ts";
 import { copyProject } from "../support/project_copy.ts";
 import { assertAnswer, check } from "../support/requests.ts";
@@ -21,7 +20,7 @@ import {
   until,
   watchProcess,
 } from "../support/start_process.ts";
-import { exchange, raw } from "../support/wire.ts";
+import { exchange, raw, write } from "../support/wire.ts";
 
 // One process for most of these. It runs a copy of the project, which they may edit.
 const copy = await copyProject();

@@ -9,6 +9,7 @@ import {
   startFunction,
 } from "../../tools/stack/function_process.ts";
 import { until } from "./start_process.ts";
+import { bytesOf, close, isClosed, write } from "./wire.ts";
 
 /**
  * What to do with one connection, after the head of its request has been read. It is closed
@@ -72,8 +73,9 @@ export function startDataApiStub(
 /** Starts the function, with that Data API for its own. */
 export function startFunctionOn(
   { url }: DataApiStub,
-  SECRET_KEY = "unused",
-  options: Pick<FunctionOptions, "heapMb"> = {},
+  { SECRET_KEY = "unused", ...options }: Pick<FunctionOptions, "heapMb"> & {
+    SECRET_KEY?: string;
+  } = {},
 ): Promise<FunctionProcess> {
   return startFunction({
     ...options,
@@ -144,25 +146,6 @@ export function head(
   return `HTTP/1.1 ${status} Status\r\n${lines.join("")}\r\n`;
 }
 
-/** Writes all of a text, or of some bytes. */
-export async function write(
-  connection: Deno.TcpConn,
-  content: string | Uint8Array,
-): Promise<void> {
-  const writer = connection.writable.getWriter();
-  try {
-    await writer.write(bytesOf(content));
-  } finally {
-    writer.releaseLock();
-  }
-}
-
-function bytesOf(content: string | Uint8Array): Uint8Array {
-  return typeof content === "string"
-    ? new TextEncoder().encode(content)
-    : content;
-}
-
 /** Waits until the caller closes the connection. */
 export async function hang(connection: Deno.TcpConn): Promise<void> {
   const buffer = new Uint8Array(1024);
@@ -188,22 +171,4 @@ async function readHead(connection: Deno.TcpConn): Promise<string> {
     text += new TextDecoder().decode(buffer.subarray(0, length));
   }
   return text;
-}
-
-/** Closes a connection, unless that has been done. */
-export function close(connection: Deno.TcpConn): void {
-  try {
-    connection.close();
-  } catch (error) {
-    if (!isClosed(error)) throw error;
-  }
-}
-
-function isClosed(error: unknown): boolean {
-  return error instanceof Deno.errors.BadResource ||
-    error instanceof Deno.errors.Interrupted ||
-    error instanceof Deno.errors.BrokenPipe ||
-    // What Windows says instead of a reset.
-    error instanceof Deno.errors.ConnectionAborted ||
-    error instanceof Deno.errors.ConnectionReset;
 }

@@ -1,30 +1,5 @@
-/** The function on the wire: connections of one's own, and what its process takes. */
+/** The function on the wire: connections of one's own, and the memory that its process takes. */
 import { run } from "../../tools/command.ts";
-import type { FunctionProcess } from "../../tools/stack/function_process.ts";
-import {
-  close,
-  type DataApiStub,
-  keys,
-  startDataApiStub,
-  startFunctionOn,
-  write,
-} from "./data_api_stub.ts";
-
-/** Starts the function on a Data API that has a key for everyone. Disposing of it ends both. */
-export async function startOnStub(
-  options: { heapMb?: number } = {},
-): Promise<FunctionProcess & { dataApi: DataApiStub }> {
-  const running = new AsyncDisposableStack();
-  const dataApi = running.use(startDataApiStub(keys()));
-  const edgeFunction = running.use(
-    await startFunctionOn(dataApi, undefined, options),
-  );
-  return {
-    ...edgeFunction,
-    dataApi,
-    [Symbol.asyncDispose]: () => running.disposeAsync(),
-  };
-}
 
 /** Talks to a server over a connection of one's own, and hangs up. */
 export async function raw<Result>(
@@ -56,13 +31,52 @@ export const post = (headers: string) =>
 export const breaksOff = (connection: Deno.TcpConn) =>
   write(connection, post("Content-Length: 100") + '{"username":"a"');
 
-/** What comes back first, within twenty seconds. */
+/** What comes back first, within a minute. */
 export async function read(connection: Deno.TcpConn): Promise<string> {
-  const patience = setTimeout(() => close(connection), 20_000);
+  const patience = setTimeout(() => close(connection), 60_000);
   const buffer = new Uint8Array(1_024);
   const length = await connection.read(buffer).catch(() => 0);
   clearTimeout(patience);
   return new TextDecoder().decode(buffer.subarray(0, length ?? 0));
+}
+
+/** Writes all of a text, or of some bytes. */
+export async function write(
+  connection: Deno.TcpConn,
+  content: string | Uint8Array,
+): Promise<void> {
+  const writer = connection.writable.getWriter();
+  try {
+    await writer.write(bytesOf(content));
+  } finally {
+    writer.releaseLock();
+  }
+}
+
+/** The bytes of a text, in UTF-8, or the bytes themselves. */
+export function bytesOf(content: string | Uint8Array): Uint8Array {
+  return typeof content === "string"
+    ? new TextEncoder().encode(content)
+    : content;
+}
+
+/** Closes a connection, unless that has been done. */
+export function close(connection: Deno.TcpConn): void {
+  try {
+    connection.close();
+  } catch (error) {
+    if (!isClosed(error)) throw error;
+  }
+}
+
+/** Whether an error says that the connection is closed, by whichever side. */
+export function isClosed(error: unknown): boolean {
+  return error instanceof Deno.errors.BadResource ||
+    error instanceof Deno.errors.Interrupted ||
+    error instanceof Deno.errors.BrokenPipe ||
+    // What Windows says instead of a reset.
+    error instanceof Deno.errors.ConnectionAborted ||
+    error instanceof Deno.errors.ConnectionReset;
 }
 
 /** Memory of a process, in MB. */

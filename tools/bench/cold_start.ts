@@ -17,7 +17,7 @@ export async function benchColdStart(
     title: "Cold start",
     rounds: 11,
     names: ["source", "bundle", "scaffold"],
-    baselines: ["source"],
+    baseline: "source",
     figures: ["import ms", "spawn to response ms"],
     measure: async (name) => [
       await importMs(folders[name], deno),

@@ -4,16 +4,23 @@ import { startFunction } from "../stack/function_process.ts";
 import { LOCAL_SERVICE, platformEnv } from "../stack/local_service.ts";
 import { VERSIONS } from "../versions.ts";
 import { runRounds } from "./rounds.ts";
-import type { Subjects } from "./subjects.ts";
+import type { Name, Subjects } from "./subjects.ts";
 
 const CONNECTIONS = 16;
-const WARM_UP_S = 3;
-const ROUND_S = 3;
+const WARM_UP_S = 2;
+const ROUND_S = 2;
+
+/** The forms of the Data API's response, and what is measured with each. */
+const FORMS: Record<string, Name[]> = {
+  compressed: ["limit", "bare", "source", "bundle", "scaffold"],
+  chunked: ["bare", "source", "bundle"],
+  plain: ["bare", "source", "bundle"],
+};
 
 /**
  * Measures CPU time, throughput and latency under load, in a fresh process for each round. The CPU
  * time is that of the main thread, which varies less from run to run than requests per second do.
- * Linux alone gives it.
+ * Only Linux reports it.
  */
 export async function benchLoad({ deno, folders }: Subjects): Promise<void> {
   await using stub = await startFunction({
@@ -21,31 +28,34 @@ export async function benchLoad({ deno, folders }: Subjects): Promise<void> {
     folder: folders.stub,
     deno,
   });
-  const env = platformEnv({ ...LOCAL_SERVICE, API_URL: stub.url.origin });
-  await runRounds({
-    title: `Load, ${CONNECTIONS} connections`,
-    rounds: 9,
-    names: ["limit", "bare", "source", "bundle", "scaffold"],
-    baselines: ["limit", "bare"],
-    figures: ["requests per CPU second", "requests/s", "p50 ms", "p99 ms"],
-    async measure(name) {
-      await using edgeFunction = await startFunction({
-        env,
-        folder: folders[name],
-        deno,
-      });
-      const { url, pid } = edgeFunction;
-      await load(url, WARM_UP_S);
-      const before = await cpuSeconds(pid);
-      const { requests, duration, latency } = await load(url, ROUND_S);
-      return [
-        requests.total / (await cpuSeconds(pid) - before),
-        requests.total / duration,
-        latency.p50,
-        latency.p99,
-      ];
-    },
-  });
+  for (const [form, names] of Object.entries(FORMS)) {
+    const API_URL = `${stub.url.origin}/${form}`;
+    const env = platformEnv({ ...LOCAL_SERVICE, API_URL });
+    await runRounds({
+      title: `Load, ${CONNECTIONS} connections, Data API ${form}`,
+      rounds: 9,
+      names,
+      baseline: "bare",
+      figures: ["requests per CPU second", "requests/s", "p50 ms", "p99 ms"],
+      async measure(name) {
+        await using edgeFunction = await startFunction({
+          env,
+          folder: folders[name],
+          deno,
+        });
+        const { url, pid } = edgeFunction;
+        await load(url, WARM_UP_S);
+        const before = await cpuSeconds(pid);
+        const { requests, duration, latency } = await load(url, ROUND_S);
+        return [
+          requests.total / (await cpuSeconds(pid) - before),
+          requests.total / duration,
+          latency.p50,
+          latency.p99,
+        ];
+      },
+    });
+  }
 }
 
 /** What autocannon measures: seconds, and milliseconds. */

@@ -6,7 +6,7 @@ export interface Bench {
   rounds: number;
   names: Name[];
   /** What the first figure of each is divided by. */
-  baselines: Name[];
+  baseline: Name;
   /** What the figures are. */
   figures: string[];
   /** Measures one of them once: gives the figures, in their order. */
@@ -14,11 +14,11 @@ export interface Bench {
 }
 
 /**
- * Measures all of them in turn, round by round, and prints the medians. A ratio is that of the same
- * round, because a machine is faster in one minute than in the next.
+ * Measures all of them in turn, round by round, and prints the medians. A ratio is the median of the
+ * rounds' own, with their range: a machine is faster in one minute than in the next.
  */
 export async function runRounds(
-  { title, rounds, names, baselines, figures, measure }: Bench,
+  { title, rounds, names, baseline, figures, measure }: Bench,
 ): Promise<void> {
   const measured: Record<string, number[]>[] = [];
   for (let round = 1; round <= rounds; round++) {
@@ -29,12 +29,17 @@ export async function runRounds(
   }
   const medianOf = (name: Name, figure: number) =>
     median(measured.map((results) => results[name]?.[figure] ?? NaN));
-  const ratioOf = (name: Name, baseline: Name) =>
-    median(
-      measured.map(({ [name]: of, [baseline]: to }) =>
-        (of?.[0] ?? NaN) / (to?.[0] ?? NaN)
-      ),
+  const ratioOf = (name: Name) => {
+    const ratios = measured.map(({ [name]: of, [baseline]: to }) =>
+      (of?.[0] ?? NaN) / (to?.[0] ?? NaN)
     );
+    const [middle, least, most] = [
+      median(ratios),
+      Math.min(...ratios),
+      Math.max(...ratios),
+    ].map((ratio) => ratio.toFixed(2));
+    return `${middle} (${least} to ${most})`;
+  };
 
   console.log(`\n${title}, medians of ${rounds} rounds`);
   console.table(Object.fromEntries(names.map((name) => [name, {
@@ -42,10 +47,7 @@ export async function runRounds(
       what,
       Number(medianOf(name, figure).toPrecision(4)),
     ])),
-    ...Object.fromEntries(baselines.map((baseline) => [
-      `of ${baseline}`,
-      Number(ratioOf(name, baseline).toFixed(2)),
-    ])),
+    [`of ${baseline}`]: ratioOf(name),
   }])));
 }
 
