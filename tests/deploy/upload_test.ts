@@ -37,26 +37,24 @@ async function uploadOf(
   return upload;
 }
 
-const deploy = () =>
-  uploadOf(async ({ args, env }) => {
+const UPLOADS = {
+  source: await uploadOf(async ({ args, env }) => {
     const command = await cliCommand("functions deploy");
     return await supabase([...command, "--use-api", ...args], { env });
-  });
-
-const deployBundle = () =>
-  uploadOf(({ args, env }) =>
+  }),
+  bundle: await uploadOf(({ args, env }) =>
     run(Deno.execPath(), ["task", "deploy", ...args], {
       cwd: PROJECT,
       env,
       stdin: "null",
     })
-  );
+  ),
+};
 
-for (const [what, upload] of Object.entries({ deploy, deployBundle })) {
-  Deno.test(`upload: callers need no token (${what})`, async () => {
-    const { metadata } = await upload();
+for (const [what, upload] of Object.entries(UPLOADS)) {
+  Deno.test(`upload: callers need no token (${what})`, () => {
     assertEquals(
-      metadata.verify_jwt,
+      upload.metadata.verify_jwt,
       false,
       "config.toml needs verify_jwt = false below [functions.check-username-active]",
     );
@@ -64,7 +62,7 @@ for (const [what, upload] of Object.entries({ deploy, deployBundle })) {
 
   Deno.test(`upload: it passes the contract tests at the edge runtime's level (${what})`, async () => {
     const deno = await edgeDeno();
-    await using uploaded = await unpack(await upload());
+    await using uploaded = await unpack(upload);
     await using stack = await startStack({ folder: uploaded.folder, deno });
     // access_test.ts is left out: it tests the table, which is not part of an upload.
     const { success, stdout, stderr } = await run(Deno.execPath(), [
@@ -79,7 +77,7 @@ for (const [what, upload] of Object.entries({ deploy, deployBundle })) {
 
 Deno.test("upload: at the edge runtime's level, a 413 reaches callers on Deno and on Node", async () => {
   const deno = await edgeDeno();
-  await using uploaded = await unpack(await deploy());
+  await using uploaded = await unpack(UPLOADS.source);
   await using edgeFunction = await downloadAndStartFunction({
     folder: uploaded.folder,
     deno,
@@ -97,8 +95,8 @@ Deno.test("upload: at the edge runtime's level, a 413 reaches callers on Deno an
   assert(text.startsWith(`HTTP/1.1 ${TOO_LARGE.status} `), text);
 });
 
-Deno.test("upload: the function's own files, and nothing else", async () => {
-  const { files, metadata } = await deploy();
+Deno.test("upload: the function's own files, and nothing else", () => {
+  const { files, metadata } = UPLOADS.source;
   const source = Array.from(Deno.readDirSync(FOLDER), ({ name }) => name)
     .filter((name) => /\.ts$|^deno\.json$/.test(name));
   assertEquals(
@@ -109,17 +107,16 @@ Deno.test("upload: the function's own files, and nothing else", async () => {
   assertEquals(metadata.import_map_path, `${FOLDER}deno.json`);
 });
 
-Deno.test("upload: a bundle holds its packages and no source", async () => {
-  const { files } = await deployBundle();
+Deno.test("upload: a bundle holds its packages and no source", () => {
   assertEquals(
-    [...files.keys()].sort(),
+    [...UPLOADS.bundle.files.keys()].sort(),
     ["bundle.js", "deno.json", "index.ts"].map((name) => FOLDER + name),
   );
 });
 
 Deno.test("upload: it type-checks at the edge runtime's level", async () => {
   const deno = await edgeDeno();
-  await using uploaded = await unpack(await deploy());
+  await using uploaded = await unpack(UPLOADS.source);
   await downloadPackages({ folder: uploaded.folder, deno });
   const { success, stderr } = await run(
     deno,
