@@ -11,7 +11,7 @@ import {
 const INTENDED = ["rls_enabled_no_policy", "unused_index"];
 
 for (const defaults of ["closed", "open"] as const) {
-  Deno.test(`migration: db push, with ${defaults} default privileges`, async () => {
+  Deno.test(`migration: db push once, and then the advisors find nothing, with ${defaults} default privileges`, async () => {
     await using server = await startDatabaseServer(defaults);
     await push(server);
     await assertPrivileges(server);
@@ -19,11 +19,7 @@ for (const defaults of ["closed", "open"] as const) {
     const again = await push(server);
     assertStringIncludes(again, "Remote database is up to date.");
     await assertPrivileges(server);
-  });
 
-  Deno.test(`migration: the advisors find nothing, with ${defaults} default privileges`, async () => {
-    await using server = await startDatabaseServer(defaults);
-    await push(server);
     const advisors = "db advisors --level=info --fail-on=none".split(" ");
     const findings: { name: string; detail: string }[] = JSON.parse(
       await runCli(server, advisors) || "[]",

