@@ -7,7 +7,7 @@ import { Buffer } from "node:buffer";
 import { brotliCompressSync } from "node:zlib";
 
 // The load asks for one project only.
-const compressed = new Map<string, Uint8Array>();
+const compressed = new Map<string, Uint8Array<ArrayBuffer>>();
 
 export default {
   fetch({ url, headers }: Request): Response {
@@ -22,7 +22,8 @@ export default {
     if (!pathname.startsWith("/compressed/") || !allowed) {
       return new Response(row, { headers: type });
     }
-    const body = compressed.get(row) ?? brotliCompressSync(Buffer.from(row));
+    const body = compressed.get(row) ??
+      new Uint8Array(brotliCompressSync(Buffer.from(row)));
     compressed.set(row, body);
     return new Response(body, {
       headers: { ...type, "Content-Encoding": "br" },
