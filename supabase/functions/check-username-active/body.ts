@@ -32,9 +32,7 @@ export async function readBody(
   if (declared <= MAX_BODY_BYTES && !request.headers.has("Transfer-Encoding")) {
     return await within(MAX_BODY_MS, request.bytes()) ?? "request_timeout";
   }
-  if (!request.body) return new Uint8Array();
-
-  const pieces = piecesOf(request.body);
+  const pieces = piecesOf(request.body ?? new Blob().stream());
   if (!(declared > MAX_BODY_BYTES)) {
     const read = await within(MAX_BODY_MS, collect(pieces));
     if (read !== "body_too_large") return read ?? "request_timeout";

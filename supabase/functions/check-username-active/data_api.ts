@@ -28,8 +28,9 @@ export function leaveConnections(silentSince: number): void {
 }
 
 /**
- * The `fetch` of the supabase-js client: the platform's, except that it never follows redirects,
- * makes every 404 an error, and does not read a response that declares to be too long.
+ * The `fetch` of the supabase-js client: the platform's, except that it asks for no compression,
+ * never follows redirects, makes every 404 an error, and does not read a response that declares to be
+ * too long.
  *
  * @param input The query's address.
  * @param init Its method, headers and signal.
@@ -39,6 +40,9 @@ export function leaveConnections(silentSince: number): void {
  */
 export const fetchDataApi: typeof fetch = async (input, init) => {
   // A redirect would carry the secret key to wherever it points.
+  // One row is too short for compression to gain anything. Among the client's own headers, this one
+  // would be copied at each step of a query; these are the query's, and always `Headers`.
+  (init?.headers as Headers).set("Accept-Encoding", "identity");
   const response = await fetch(input, { ...init, ...OWN });
   const { status, headers } = response;
   const isTooLong = Number(headers.get("Content-Length")) > MAX_LENGTH;
