@@ -8,7 +8,7 @@ import {
 import { cliCommand, codeBlock } from "../support/pages.ts";
 import { PRIVILEGES, PRIVILEGES_QUERY } from "../support/privileges.ts";
 import { copyProject } from "../support/project_copy.ts";
-import { push, runCli } from "../support/push.ts";
+import { push, runCli } from "./push.ts";
 
 const PRODUCT = "0d5c8f3e-27b1-4c6a-9e84-b1f6720a3d59";
 const USER = "Zoë Brückner#4821";

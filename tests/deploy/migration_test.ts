@@ -1,7 +1,7 @@
 /** What `supabase db push` makes of a hosted project's empty database. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { PRIVILEGES, PRIVILEGES_QUERY } from "../support/privileges.ts";
-import { push, runCli } from "../support/push.ts";
+import { push, runCli } from "./push.ts";
 import {
   type DatabaseServer,
   startDatabaseServer,

@@ -25,7 +25,7 @@ import {
   type ManagementApi,
   startManagementApi,
   type Upload,
-} from "../support/management_api.ts";
+} from "./management_api.ts";
 
 /** Runs a command that deploys to a stand-in for the platform. Gives what that got. */
 async function uploadOf(

@@ -6,7 +6,7 @@ import { FUNCTION_PATH, SEEDED } from "../../tools/project.ts";
 import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
 import { ACTIVE, type Answer, MISSING, NOT_FOUND } from "../support/answers.ts";
 import { issueKeys } from "../support/issue_keys.ts";
-import { panelCode } from "../support/callers.ts";
+import { panelCode } from "./callers.ts";
 import { serviceUnderTest } from "../support/service_under_test.ts";
 
 /** Registers a test in a real browser. It gets a tab, and a way to run steps. */

@@ -11,7 +11,7 @@ import {
   errorsOfOpenapi,
   resultOfOpenapi,
 } from "../support/openapi.ts";
-import { resultOf, resultsOfReadme, STATUSES } from "../support/results.ts";
+import { resultOf, resultsOfReadme, STATUSES } from "./results.ts";
 
 /** The errors of the contract: status and message. */
 const ERRORS = Object.values(ANSWERS).flatMap(({ status, body }) =>

@@ -19,10 +19,10 @@ import {
   LANGUAGE_NAMES,
   panelCode,
   prepareCaller,
-} from "../support/callers.ts";
+} from "./callers.ts";
 import { dataApi, issueKeys } from "../support/issue_keys.ts";
 import { codeBlock } from "../support/pages.ts";
-import { resultOf, STATUSES } from "../support/results.ts";
+import { resultOf, STATUSES } from "./results.ts";
 import { serviceUnderTest } from "../support/service_under_test.ts";
 import { freePort, runLine } from "../support/start_process.ts";
 

@@ -7,7 +7,7 @@ import {
 } from "../../tools/project.ts";
 import { type Output, run } from "../../tools/command.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
-import { codeBlock, type Page } from "./pages.ts";
+import { codeBlock, type Page } from "../support/pages.ts";
 
 /** The page for callers. */
 export const CALLERS: Page = `${FUNCTION_FOLDER_PATH}README.md`;

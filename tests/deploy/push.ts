@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { PROJECT } from "../../tools/project.ts";
 import { supabase, warnings } from "../../tools/supabase_cli.ts";
 import type { DatabaseServer } from "../../tools/stack/database_server.ts";
-import { cliCommand } from "./pages.ts";
+import { cliCommand } from "../support/pages.ts";
 
 /**
  * Pushes the migrations of a project to a database, as the page for operators says.

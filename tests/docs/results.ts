@@ -4,8 +4,8 @@ import {
   MISSING,
   NOT_FOUND,
   TOO_LARGE,
-} from "./answers.ts";
-import { readPage } from "./pages.ts";
+} from "../support/answers.ts";
+import { readPage } from "../support/pages.ts";
 
 /** Statuses that an add-on may get: from the function, the platform, or something on the way. */
 export const STATUSES = [
