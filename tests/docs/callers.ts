@@ -1,99 +1,77 @@
 import { assert, assertStringIncludes } from "@std/assert";
 import { fileURLToPath } from "node:url";
-import {
-  FUNCTION_FOLDER_PATH,
-  FUNCTION_PATH,
-  SEEDED,
-} from "../../tools/project.ts";
-import { type Output, run } from "../../tools/command.ts";
+import { FUNCTION_PATH, SEEDED } from "../../tools/project.ts";
+import { run } from "../../tools/command.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
-import { codeBlock, type Page } from "../support/pages.ts";
+import { CALLERS, codeBlock } from "../support/pages.ts";
 
-/** The page for callers. */
-export const CALLERS: Page = `${FUNCTION_FOLDER_PATH}README.md`;
+/** Python 3. On Windows, `python3` opens the store. */
+const PYTHON = Deno.build.os === "windows" ? "python" : "python3";
 
-/** Code of a page, ready to run. Disposing of it removes it. */
-export interface Caller extends AsyncDisposable {
-  /** The file with the stored time. */
-  stored: URL;
-  /** Runs the driver of the language with these arguments, which asks this service. */
-  run(service: string, ...args: string[]): Promise<Output>;
-}
-
-/** The languages whose code runs here: what it is called on the page, where it goes, what runs it. */
-const LANGUAGES = {
+/** Languages whose code runs here: what it has in it, where it goes, and what runs its driver. */
+export const LANGUAGES = {
   panel: {
     fence: "js",
+    says: "function checkActive",
     file: "panel.js",
-    code: panelCode,
-    command: () => Promise.resolve(["node", driver("panel.mjs")]),
+    command: () => ["node", driver("panel.mjs")],
   },
   Python: {
     fence: "python",
+    says: "def check_active",
     file: "check.py",
-    code: () => codeBlock(CALLERS, "python", "def check_active"),
-    command: async () => [await python(), driver("python.py")],
+    command: () => [PYTHON, driver("python.py")],
   },
   "C++": {
     fence: "cpp",
+    says: "Share checkActive",
     file: "gauge.h",
-    code: async () =>
-      (await codeBlock(CALLERS, "cpp", "checkActive"))
-        .replace("std::chrono::steady_clock", "GaugeClock")
-        .replace('"\\\\work\\\\active-at.txt"', '"stored"'),
     command: compileGauge,
   },
 };
 
-/** A language whose code runs here. */
 export type Language = keyof typeof LANGUAGES;
 
-/** All of them. */
-export const LANGUAGE_NAMES = Object.keys(LANGUAGES) as Language[];
-
-/** Takes the code of a language out of the pages and gets it ready to run. */
-export async function prepareCaller(language: Language): Promise<Caller> {
-  const { fence, file, code, command } = LANGUAGES[language];
-  const folder = await makeTempFolder();
-  const source = await code();
-  assertStringIncludes(source, FUNCTION_PATH);
-  assertStringIncludes(source, SEEDED.project_id);
-  await Deno.writeTextFile(new URL(file, folder.url), source);
-  // The call stands apart from the code, and names the same user in every language.
-  const call = await codeBlock(CALLERS, fence, '"Dragon#1652"');
-  await Deno.writeTextFile(
-    new URL("call", folder.url),
-    call.replace('"active-at.txt"', '"stored"'),
-  );
-  const [program = "", ...first] = await command(folder.url);
-  return {
-    stored: new URL("stored", folder.url),
-    run: (service, ...args) =>
-      run(program, [...first, ...args], {
-        cwd: folder.url,
-        env: { SERVICE: service + FUNCTION_PATH },
-      }),
-    [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
-  };
+/** Takes the code of a language out of the page. */
+export async function codeOf(language: Language): Promise<string> {
+  const { fence, says } = LANGUAGES[language];
+  const code = await codeBlock(CALLERS, fence, says);
+  assertStringIncludes(code, FUNCTION_PATH);
+  assertStringIncludes(code, SEEDED.project_id);
+  return code;
 }
 
-/** The code of the panel: both functions. */
-export function panelCode(): Promise<string> {
-  return codeBlock(CALLERS, "js", "function checkActive");
+/** Gets the code of a language ready to run. Disposing of it removes it. */
+export async function prepareCaller(language: Language) {
+  const { fence, file, command } = LANGUAGES[language];
+  const folder = await makeTempFolder();
+  const write = (name: string, code: string) =>
+    Deno.writeTextFile(new URL(name, folder.url), code);
+  // The gauge's clock and its folder are the simulator's.
+  const code = (await codeOf(language))
+    .replace("std::chrono::steady_clock", "GaugeClock")
+    .replace("\\\\work\\\\", "");
+  await write(file, code);
+  // The call stands apart from the code, and names the same user in every language.
+  await write("call", await codeBlock(CALLERS, fence, '"Dragon#1652"'));
+  const [program = "", ...first] = await command(folder.url);
+  return {
+    ...folder,
+    /** The file with the stored time. */
+    stored: new URL("active-at.txt", folder.url),
+    /** Runs the driver of the language, which asks this service. Gives the lines that it said. */
+    async run(service: string, ...args: string[]) {
+      const { stdout, stderr } = await run(program, [...first, ...args], {
+        cwd: folder.url,
+        env: { SERVICE: service + FUNCTION_PATH },
+      });
+      return { said: stdout.split(/\r?\n/), stderr };
+    },
+  };
 }
 
 function driver(name: string): string {
   return fileURLToPath(new URL(`callers/${name}`, import.meta.url));
-}
-
-/** The command for Python 3. On Windows, `python3` opens the store. */
-async function python(): Promise<string> {
-  const names = Deno.build.os === "windows" ? ["python", "py"] : ["python3"];
-  for (const name of names) {
-    const found = await run(name, ["--version"]).catch(() => undefined);
-    if (found?.success) return name;
-  }
-  throw new Error(`Python 3 is missing: looked for ${names.join(" and ")}`);
 }
 
 async function compileGauge(folder: URL): Promise<string[]> {
