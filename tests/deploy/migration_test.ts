@@ -14,10 +14,13 @@ for (const defaults of ["closed", "open"] as const) {
     const findings: { name: string }[] = JSON.parse(
       await runCli(server, advisors) || "[]",
     );
-    // Intended: only the secret key's role reads the table, and a new index has not been used yet.
     assertEquals(
-      findings.map(({ name }) => name).sort(),
-      ["rls_enabled_no_policy", "unused_index"],
+      // A new index has not been used yet.
+      findings.map(({ name }) => name).filter((name) =>
+        name !== "unused_index"
+      ),
+      // Intended: only the secret key's role reads the table.
+      ["rls_enabled_no_policy"],
       "`supabase db advisors` finds these: fix the migration",
     );
   });
