@@ -164,9 +164,10 @@ async function startAdoption(
   const { url } = running.use(await copyProject());
   const migrations = new URL("supabase/migrations/", url);
   const ours = Array.from(Deno.readDirSync(migrations), ({ name }) => name);
-  const columns = (await server.exec(
-    "select * from information_schema.columns where table_name = 'activation_keys'",
-  )).map(({ column_name }) => `${column_name}`);
+  const [first = {}] = await server.exec(
+    "select * from public.activation_keys",
+  );
+  const columns = Object.keys(first);
   let before: unknown;
   let undoing = "";
   let version = 99991231235900;

@@ -9,7 +9,7 @@ interface Described {
   headers?: Record<string, object>;
   content?: {
     "application/json": {
-      schema: { properties: { error?: Message & { oneOf?: Message[] } } };
+      schema: { properties: { error?: Message } };
       example?: { error?: string };
       examples?: Record<string, { value: { error: string } }>;
     };
@@ -18,6 +18,7 @@ interface Described {
 
 interface Message {
   const?: string;
+  oneOf?: Message[];
 }
 
 const { paths, components } = parse(
