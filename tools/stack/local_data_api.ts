@@ -27,7 +27,16 @@ export async function startDataApi(
   await migrate(connection.driver);
   await seed(connection.driver);
 
-  unfinished.use(muteDatabaseErrors());
+  // `@supabase/lite` prints a dump of every database error, all of which its response says as well.
+  const { error: print } = console;
+  console.error = (...args) => {
+    const [error] = args;
+    if (!(error instanceof Error && "severity" in error)) print(...args);
+  };
+  unfinished.defer(() => {
+    console.error = print;
+  });
+
   const app = new App({
     connection,
     auth: {
@@ -68,25 +77,4 @@ function withRawFilters(request: Request): Request {
   url.search = new URLSearchParams(filters).toString();
   const { method, headers, body } = request;
   return new Request(url, { method, headers, body });
-}
-
-const { error: print } = console;
-let muted = 0;
-
-/**
- * `@supabase/lite` prints a dump of every database error, all of which its answer says as well.
- * Disposing of it lets them be printed again, once nobody mutes them any more.
- */
-function muteDatabaseErrors(): Disposable {
-  if (muted++ === 0) {
-    console.error = (...args) => {
-      const [error] = args;
-      if (!(error instanceof Error && "severity" in error)) print(...args);
-    };
-  }
-  return {
-    [Symbol.dispose]: () => {
-      if (--muted === 0) console.error = print;
-    },
-  };
 }
