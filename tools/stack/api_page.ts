@@ -51,11 +51,7 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-/**
- * Whether a path is the page's, or that of a file which it names.
- *
- * @param path A path of the stack's address, without a query.
- */
+/** Whether a path of the stack's address is the page's, or that of a file which it names. */
 export function isApiPage(path: string): boolean {
   return path === "/" || path in TYPES;
 }
