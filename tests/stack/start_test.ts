@@ -217,20 +217,21 @@ Deno.test("start: serves an edit, says what is wrong with a mistake, and serves 
 });
 
 Deno.test("start: returns 502 while a crashed function restarts", async () => {
+  const CRASH = `setTimeout(() => Deno.exit(7), 500);`;
+  const ask = () => check(SEEDED.project_id, "nobody", url);
   const printed = running.output().length;
   const output = () => running.output().slice(printed);
-  const CRASH = `setTimeout(() => Deno.exit(7), 500);`;
   await copy.edit(RESPONSES, /$/, CRASH);
   await until(async () => {
-    const response = await check(SEEDED.project_id, "nobody", url);
-    const body = await response.json();
-    return response.status === 502 && typeof body.message === "string";
-  }, running.output);
+    const response = await ask();
+    const { message } = await response.json();
+    return response.status === 502 && typeof message === "string";
+  }, output);
   await running.printed("ended by itself (exit code 7)");
   await running.printed("The edge function runs again.");
   await copy.edit(RESPONSES, CRASH, "");
-  await until(() => /Starting it again[^]*Reloaded/.test(output()), output);
-  await assertAnswer(check(SEEDED.project_id, "nobody", url), NOT_FOUND);
+  await until(() => /runs again[^]*Reloaded/.test(output()), output);
+  await assertAnswer(ask(), NOT_FOUND);
   assert(!STACK_TRACE.test(output()), output());
 });
 

@@ -166,12 +166,8 @@ export async function startFunction(
 }
 
 /**
- * What the operating system needs in the environment of any process, and nothing else: on Windows
- * `SystemRoot`, which names the folder of its libraries. Without it no process can open a socket
- * (error 10106), as the documentation of Python's `subprocess` warns of replaced environments.
- *
- * @param os The operating system.
- * @param env The environment to take it from.
+ * What the operating system needs in the environment of any process: on Windows `SystemRoot`, without
+ * which no process can open a socket (error 10106), as Python's `subprocess` documents.
  */
 export function systemEnv(
   os: typeof Deno.build.os = Deno.build.os,

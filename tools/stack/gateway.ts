@@ -11,7 +11,7 @@ export interface Gateway extends AsyncDisposable {
 
 /** What the gateway puts behind one address, each with its own address while it runs. */
 export interface Targets {
-  dataApi?: { url: URL };
+  dataApi?: { url: string };
   edgeFunction?: { readonly url: URL | undefined };
 }
 
