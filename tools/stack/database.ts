@@ -23,18 +23,16 @@ export async function prepare(
   database: Database,
   defaultPrivileges: DefaultPrivileges,
 ): Promise<void> {
-  for (const role of ["anon", "authenticated", "service_role bypassrls"]) {
-    // Roles belong to the server, which may have other databases.
-    await database.exec(`
-      do $$ begin create role ${role} nologin noinherit;
-      exception when duplicate_object then null; end $$
-    `);
-  }
-  const roles = "to anon, authenticated, service_role";
-  await database.exec(`grant usage on schema public ${roles}`);
+  const roles = "anon, authenticated, service_role";
+  await database.exec(`
+    create role anon nologin noinherit;
+    create role authenticated nologin noinherit;
+    create role service_role nologin noinherit bypassrls;
+    grant usage on schema public to ${roles};
+  `);
   if (defaultPrivileges === "closed") return;
   await database.exec(
-    `alter default privileges in schema public grant all on tables ${roles}`,
+    `alter default privileges in schema public grant all on tables to ${roles}`,
   );
 }
 
