@@ -33,7 +33,8 @@ export async function startReloadingFunction(
   say: (message: string) => void,
 ): Promise<ReloadingFunction> {
   let current: FunctionProcess | undefined;
-  let boot = new AbortController();
+  // While one starts, or is about to.
+  let boot: AbortController | undefined;
   let closed = false;
 
   const start = async (signal: AbortSignal) => {
@@ -46,7 +47,7 @@ export async function startReloadingFunction(
       say(
         `The edge function ended by itself (exit code ${code}). Starting it again ...`,
       );
-      restart(RESTART_MS, "The edge function runs again.");
+      if (!boot) restart(RESTART_MS, "The edge function runs again.");
     });
     await previous?.[Symbol.asyncDispose]();
   };
@@ -54,9 +55,9 @@ export async function startReloadingFunction(
   const restart = (pauseMs: number, done: string) => {
     if (closed) return;
     // The last edit is the one that is served, even if the one before it never gets ready.
-    boot.abort();
-    boot = new AbortController();
-    const { signal } = boot;
+    boot?.abort();
+    const own = boot = new AbortController();
+    const { signal } = own;
     work = work.then(async () => {
       try {
         await sleep(pauseMs, undefined, { signal });
@@ -69,6 +70,8 @@ export async function startReloadingFunction(
           ? "The version before it goes on serving. "
           : "";
         say(`${error.message}\n${serving}Save a fix, and it is tried again.`);
+      } finally {
+        if (boot === own) boot = undefined;
       }
     });
   };
@@ -86,7 +89,7 @@ export async function startReloadingFunction(
   })();
   const close = async () => {
     closed = true;
-    boot.abort();
+    boot?.abort();
     watcher.close();
     await Promise.all([watching, work]);
     const last = current;
