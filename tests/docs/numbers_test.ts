@@ -15,7 +15,7 @@ const PLACES: Record<string, [number: number, text: string][]> = {
   "README.md": [
     [LIMITS.bodyBytes / 1024, "More than # KiB of body"],
     [LIMITS.bodyPieces, "more than # pieces"],
-    [LIMITS.bodyMs / 1000, "not whole within # s"],
+    [LIMITS.bodyMs / 1000, "completely within # s"],
     [LIMITS.name, "more than # code points"],
     [LIMITS.budgetMs / 1000, "takes over # s"],
     [PORT, "127.0.0.1:#"],
