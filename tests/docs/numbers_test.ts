@@ -18,6 +18,7 @@ const PLACES: Record<string, [number: number, text: string][]> = {
     [LIMITS.bodyMs / 1000, "completely within # s"],
     [LIMITS.name, "more than # code points"],
     [LIMITS.budgetMs / 1000, "takes over # s"],
+    [MAX_AGE_S, "Access-Control-Max-Age: #"],
     [PORT, "127.0.0.1:#"],
   ],
   "supabase/README.md": [
@@ -34,6 +35,7 @@ const PLACES: Record<string, [number: number, text: string][]> = {
     [LIMITS.budgetMs / 1000, "longer than # seconds fail"],
   ],
   [`${FOLDER}README.md`]: [
+    [LIMITS.name, "1 to # code points"],
     [LIMITS.budgetMs / 1000, "and # seconds when the database hangs"],
     [PORT, "127.0.0.1:#"],
   ],
@@ -41,7 +43,7 @@ const PLACES: Record<string, [number: number, text: string][]> = {
     [LIMITS.bodyBytes / 1024, "At most # KiB"],
     [LIMITS.bodyBytes / 1024, "More than # KiB"],
     [LIMITS.bodyPieces, "more than # pieces"],
-    [LIMITS.bodyMs / 1000, "whole within # s"],
+    [LIMITS.bodyMs / 1000, "completely within # s"],
     [LIMITS.name, "maxLength: #"],
     [LIMITS.name, "Up to #"],
     [LIMITS.budgetMs / 1000, "took more than # seconds"],

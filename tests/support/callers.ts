@@ -60,10 +60,11 @@ export async function prepareCaller(language: Language): Promise<Caller> {
   assertStringIncludes(source, SEEDED.project_id);
   await Deno.writeTextFile(new URL(file, folder.url), source);
   // The call stands apart from the code, and names the same user in every language.
-  const call = await codeBlock(CALLERS, fence, '"Dragon#1652"');
+  const call = await codeBlock(CALLERS, fence, '"CaptainKirin#0417"');
   await Deno.writeTextFile(
     new URL("call", folder.url),
-    call.replace('"active-at.txt"', '"stored"'),
+    call.replace('os.environ["LOCALAPPDATA"], "My add-on"', '"."')
+      .replace('"active-at.txt"', '"stored"'),
   );
   const [program = "", ...first] = await command(folder.url);
   return {
