@@ -53,7 +53,11 @@ export async function prepareCaller(language: Language) {
     .replace("\\\\work\\\\", "");
   await write(file, code);
   // The call stands apart from the code, and names the same user in every language.
-  await write("call", await codeBlock(CALLERS, fence, '"Dragon#1652"'));
+  const call = await codeBlock(CALLERS, fence, `"${SEEDED.username}"`);
+  await write(
+    "call",
+    call.replace('os.environ["LOCALAPPDATA"], "My add-on"', '"."'),
+  );
   const [program = "", ...first] = await command(folder.url);
   return {
     ...folder,

@@ -24,8 +24,10 @@ const PORT = Number(new URL(LOCAL_SERVICE.API_URL).port);
 const NUMBERS: [number: number, text: string, ...pages: string[]][] = [
   [LIMITS.bodyBytes / 1024, "# KiB", "README.md", OPERATORS, OPENAPI],
   [LIMITS.bodyPieces, "# pieces", "README.md", OPERATORS, OPENAPI],
-  [LIMITS.bodyMs / 1000, "whole within # s", "README.md", OPERATORS, OPENAPI],
+  [LIMITS.bodyMs / 1000, "completely within # s", "README.md", OPENAPI],
+  [LIMITS.bodyMs / 1000, "whole within # s", OPERATORS],
   [LIMITS.name, "# code points", "README.md", OPENAPI],
+  [LIMITS.name, "1 to # code points", CALLERS],
   [LIMITS.name, "maxLength: #", OPENAPI],
   [BUDGET_S, "takes over # s", "README.md"],
   [BUDGET_S, "No response within # s", OPERATORS],
