@@ -71,15 +71,18 @@ for (const page of PAGES) {
   });
 }
 
-for (const page of ["README.md", CALLERS] as const) {
-  Deno.test(`page: the requests of ${page} are those that start prints`, async () => {
+for (
+  const [page, language, command] of [
+    ["README.md", "sh", "curl"],
+    ["README.md", "powershell", "Invoke-RestMethod"],
+    [CALLERS, "sh", "curl"],
+  ] as const
+) {
+  Deno.test(`page: the ${command} of ${page} is what start prints`, async () => {
     const printed = screen(LOCAL_SERVICE, "windows").split("\n");
-    const commands = { sh: "curl", powershell: "Invoke-RestMethod" };
-    for (const [language, command] of Object.entries(commands)) {
-      const block = await codeBlock(page, language, LOCAL_SERVICE.API_URL);
-      const line = printed.find((line) => line.startsWith(`${command} `));
-      assertEquals(block.trim(), line);
-    }
+    const block = await codeBlock(page, language, LOCAL_SERVICE.API_URL);
+    const line = printed.find((line) => line.startsWith(`${command} `));
+    assertEquals(block.trim(), line);
   });
 }
 
