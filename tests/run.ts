@@ -4,20 +4,16 @@
  *     deno run -A tests/run.ts local|load|supabase|remote|deploy|docs|browser [arguments of deno test]
  */
 import { PROJECT } from "../tools/project.ts";
-import { downloadCli, readStatus, supabase } from "../tools/supabase_cli.ts";
+import { readStatus, supabase } from "../tools/supabase_cli.ts";
 import { LOCAL_SERVICE, type Service } from "../tools/stack/local_service.ts";
 import { startStack } from "../tools/stack/stack.ts";
 
-// Black box: any service will do.
+// Black box: any service will do. The other tests start what they test themselves.
 const CONTRACT = ["tests/contract"];
-// These start what they test themselves.
-const LOCAL = ["tests/function", "tests/stack"];
-const LOAD = ["tests/load"];
-const DEPLOY = ["tests/deploy"];
 const BROWSER = ["tests/docs/browser_test.ts"];
-const DOCS = ["tests/docs", `--ignore=${BROWSER}`];
 
-const [target = "", ...args] = Deno.args;
+const target = Deno.args[0] ?? "";
+const args = Deno.args.slice(1).filter((arg) => arg !== "--yes");
 // Said outright, and last: `PGlite.close()` sets the process's exit code to 0.
 Deno.exit(await run());
 
@@ -25,20 +21,19 @@ Deno.exit(await run());
 async function run(): Promise<number> {
   switch (target) {
     case "local":
-      return await testLocally([...CONTRACT, ...LOCAL]);
+      return await testLocally([...CONTRACT, "tests/function", "tests/stack"]);
     case "docs":
-      return await testLocally(DOCS);
+      return await testLocally(["tests/docs", `--ignore=${BROWSER}`]);
     case "browser":
       return await testLocally(BROWSER);
     case "load":
-      return await test(LOAD, args);
+      return await test(["tests/load"]);
     case "supabase":
-      return await test(CONTRACT, args, await runningSupabase());
+      return await test(CONTRACT, await runningSupabase());
     case "remote":
-      return await testRemotely();
+      return await test(CONTRACT, remoteService());
     case "deploy":
-      await downloadCli();
-      return await test(DEPLOY, args);
+      return await test(["tests/deploy"]);
     default:
       fail(`There is no such target: "${target}"`);
   }
@@ -47,64 +42,60 @@ async function run(): Promise<number> {
 async function testLocally(paths: string[]): Promise<number> {
   console.error("Starting the local stack ...");
   await using stack = await startStack();
-  return await test(paths, ["--parallel", ...args], stack.service);
+  return await test(["--parallel", ...paths], stack.service);
 }
 
 async function test(
   paths: string[],
-  args: string[],
   service?: Partial<Service>,
 ): Promise<number> {
   if (service) console.error(`Testing ${service.API_URL} ...`);
+  const showsColours = Deno.stdout.isTerminal() && !Deno.noColor;
   const child = new Deno.Command(Deno.execPath(), {
     args: ["test", "--allow-all", ...args, ...paths],
     cwd: PROJECT,
-    // With --parallel: one more than there are processors, because many tests wait.
     env: {
+      // With --parallel: one more than there are processors, because many tests wait.
       DENO_JOBS: Deno.env.get("DENO_JOBS") ??
         `${navigator.hardwareConcurrency + 1}`,
+      ...showsColours && { FORCE_COLOR: "1" },
       ...service,
       TEST_TARGET: target,
     },
     stdout: "piped",
   }).spawn();
   const [shown, read] = child.stdout.tee();
-  const showing = shown.pipeTo(Deno.stdout.writable, { preventClose: true });
-  let printed = "";
-  for await (const text of read.pipeThrough(new TextDecoderStream())) {
-    printed = (printed + text).slice(-1_000);
-  }
-  await showing;
+  const [{ code }, printed] = await Promise.all([
+    child.status,
+    new Response(read).text(),
+    shown.pipeTo(Deno.stdout.writable, { preventClose: true }),
+  ]);
   if (service && !service.SECRET_KEY) {
-    console.error(
-      "Tests that issue keys were ignored: they need SECRET_KEY.",
-    );
+    console.error("Tests that issue keys were ignored: they need SECRET_KEY.");
   }
-  const { code } = await child.status;
   // What `deno test` does not take for a failure, such as a --filter that no test has in its name.
   if (code !== 0 || !/\| 0 passed[^|]*\| 0 failed/.test(printed)) return code;
   console.error("No test ran. Does a test have the name that --filter gives?");
   return 1;
 }
 
-/** Tests a deployment. Without its secret key, nothing is written. */
-async function testRemotely(): Promise<number> {
+/** The deployment that `API_URL` names. Without its secret key, nothing is written. */
+function remoteService(): Partial<Service> {
   const API_URL = Deno.env.get("API_URL")?.replace(/\/$/, "") ||
     fail("Name the service to test in the variable API_URL.");
   const SECRET_KEY = Deno.env.get("SECRET_KEY");
-  if (!SECRET_KEY) return await test(CONTRACT, args, { API_URL });
+  if (!SECRET_KEY) return { API_URL };
 
   const PUBLISHABLE_KEY = Deno.env.get("PUBLISHABLE_KEY") ||
     fail("With SECRET_KEY, these tests need PUBLISHABLE_KEY as well.");
-  if (!args.includes("--yes")) {
-    fail(
-      "With SECRET_KEY, these tests write rows of products of their own to activation_keys, and " +
-        "remove them.\nIf that is all right: deno task test:remote --yes. Without SECRET_KEY, they " +
-        "write nothing.",
-    );
+  if (Deno.args.includes("--yes")) {
+    return { API_URL, PUBLISHABLE_KEY, SECRET_KEY };
   }
-  const others = args.filter((arg) => arg !== "--yes");
-  return await test(CONTRACT, others, { API_URL, PUBLISHABLE_KEY, SECRET_KEY });
+  fail(
+    "With SECRET_KEY, these tests write rows of products of their own to activation_keys, and " +
+      "remove them.\nIf that is all right: deno task test:remote --yes. Without SECRET_KEY, they " +
+      "write nothing.",
+  );
 }
 
 /** The stack of `supabase start`, with Docker or without. */

@@ -5,22 +5,15 @@ import { VERSIONS } from "./versions.ts";
 /** The Supabase CLI, as npm names it. */
 export const SUPABASE_CLI = `supabase@${VERSIONS.supabase}`;
 
-/** How to run the CLI. */
-export interface CliOptions {
-  /** The folder to run in, one with a `supabase` folder: the project's root, when not given. */
-  cwd?: URL;
-  /** Variables that it gets beside those of this process. */
-  env?: Record<string, string>;
-}
-
 /**
  * Runs the Supabase CLI non-interactively: pass `--yes` to commands that would prompt.
  *
+ * @param options `cwd` is a folder with a `supabase` folder; the project's root, when not given.
  * @returns Its exit code and what it printed.
  */
 export function supabase(
   args: string[],
-  { cwd = PROJECT, env = {} }: CliOptions = {},
+  { cwd = PROJECT, env = {} }: Pick<Deno.CommandOptions, "cwd" | "env"> = {},
 ): Promise<Output> {
   // Kept out of `deno.lock`, so that running the tests does not download the CLI.
   return npx(SUPABASE_CLI, args, {
@@ -44,16 +37,4 @@ export function readStatus(stdout: string): Record<string, string> {
   return Object.fromEntries(
     Array.from(lines, ([, name = "", , value = ""]) => [name, value]),
   );
-}
-
-/**
- * Downloads the CLI, if that has not been done.
- *
- * @throws {Error} When the download fails.
- */
-export async function downloadCli(): Promise<void> {
-  const { code, stderr } = await supabase(["--version"]);
-  if (code !== 0) {
-    throw new Error(`${SUPABASE_CLI} could not be downloaded:\n${stderr}`);
-  }
 }

@@ -15,24 +15,19 @@ export async function makeTempFolder(): Promise<TempFolder> {
   };
 }
 
-/** For how long to try to remove a folder, in milliseconds. */
-const REMOVING_MS = 5_000;
-
 /**
  * Windows keeps a folder for as long as a process that was killed in it is still ending. A folder
  * that stays is reported and not thrown, because an error here would hide the one before it.
  */
 async function remove(path: string): Promise<void> {
-  const giveUpAt = performance.now() + REMOVING_MS;
-  for (;;) {
+  let problem: unknown;
+  for (let tries = 0; tries < 50; tries++) {
     try {
       return await Deno.remove(path, { recursive: true });
     } catch (error) {
-      if (performance.now() < giveUpAt) {
-        await sleep(100);
-        continue;
-      }
-      return console.error(`${path} could not be removed: ${error}`);
+      problem = error;
+      await sleep(100);
     }
   }
+  console.error(`${path} could not be removed: ${problem}`);
 }

@@ -1,14 +1,19 @@
 /** The page about an existing table adopts one, and undoes that. */
-import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { supabase } from "../../tools/supabase_cli.ts";
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
+import type { DefaultPrivileges } from "../../tools/stack/database.ts";
 import {
   type DatabaseServer,
   startDatabaseServer,
 } from "../../tools/stack/database_server.ts";
-import { cliCommand, codeBlock } from "../support/pages.ts";
+import { cliCommand, codeBlock, EXISTING_TABLE } from "../support/pages.ts";
 import { PRIVILEGES, PRIVILEGES_QUERY } from "../support/privileges.ts";
 import { copyProject } from "../support/project_copy.ts";
-import { push, runCli } from "../support/push.ts";
+import { push, runCli, tryCli } from "./push.ts";
 
 const PRODUCT = "0d5c8f3e-27b1-4c6a-9e84-b1f6720a3d59";
 const USER = "Zoë Brückner#4821";
@@ -32,27 +37,20 @@ const TABLE = `
   create policy "Everybody reads" on public.activation_keys for select using (true);
 `;
 
-const PAGE = "supabase/existing-table.md";
-const sql = (says: string) => codeBlock(PAGE, "sql", says);
+const sql = (says: string) => codeBlock(EXISTING_TABLE, "sql", says);
 const ADOPTION = await sql("-- What the function needs");
 
 Deno.test("existing table: db push, without anything else, fails and changes nothing", async () => {
-  await using server = await startDatabaseServer("open");
-  await server.exec(TABLE);
-  const before = await stateOf(server);
-  const { code, stderr } = await supabase(
-    ["db", "push", "--yes", `--remote=${server.url}`],
-  );
+  await using operator = await startAdoption(TABLE);
+  const { code, stderr } = await tryCli(operator.server, ["db", "push"]);
   assertEquals(code, 1);
   assertStringIncludes(stderr, `relation "activation_keys" already exists`);
-  assertEquals(await stateOf(server), before);
+  await operator.assertUnchanged();
 });
 
 Deno.test("existing table: is adopted with its rows and its history, serves, and goes back", async () => {
-  await using server = await startDatabaseServer("open");
-  await server.exec(TABLE);
-  // A migration of the project's that this repository does not have.
-  await server.exec(`
+  // With a migration of the project's that this repository does not have.
+  await using operator = await startAdoption(`${TABLE}
     create schema supabase_migrations;
     create table supabase_migrations.schema_migrations (
       version text primary key, statements text[], name text
@@ -60,11 +58,8 @@ Deno.test("existing table: is adopted with its rows and its history, serves, and
     insert into supabase_migrations.schema_migrations
     values ('20250101000000', array['select 1'], 'keys');
   `);
-  await using operator = await startAdoption(server);
-  const { stderr } = await supabase(
-    ["db", "push", "--yes", `--remote=${server.url}`],
-    { cwd: operator.url },
-  );
+  const { server } = operator;
+  const { stderr } = await tryCli(server, ["db", "push"], operator.url);
   assertStringIncludes(
     stderr,
     "Remote migration versions not found in local migrations directory",
@@ -86,17 +81,14 @@ Deno.test("existing table: is adopted with its rows and its history, serves, and
 });
 
 Deno.test("existing table: a project_id of type text becomes a uuid, and text again", async () => {
-  await using server = await startDatabaseServer("open");
-  await server.exec(
-    TABLE.replace("project_id uuid", 'project_id text collate "C"'),
-  );
-  await server.exec(
-    `insert into public.activation_keys values
+  await using operator = await startAdoption(
+    `${TABLE.replace("project_id uuid", 'project_id text collate "C"')}
+    insert into public.activation_keys values
       ('AAAA-4', 'concorde', null, 0),
       ('AAAA-5', ' ${PRODUCT}', null, 0),
       ('AAAA-6', '{${PRODUCT.toUpperCase()}}', null, 0)`,
   );
-  await using operator = await startAdoption(server);
+  const { server } = operator;
   const conversion = await sql("-- Fails, and changes nothing");
 
   // The large table's way: without the index first.
@@ -127,22 +119,22 @@ Deno.test("existing table: a project_id of type text becomes a uuid, and text ag
 });
 
 Deno.test("existing table: a curr_user that ignores trailing spaces becomes exact", async () => {
-  await using server = await startDatabaseServer("open");
-  await server.exec(TABLE.replace("curr_user text", "curr_user character(40)"));
-  await using operator = await startAdoption(server);
+  await using operator = await startAdoption(
+    TABLE.replace("curr_user text", "curr_user character(40)"),
+  );
   await operator.adopt(await sql("-- Exact comparison") + ADOPTION);
-  await assertServes(server);
+  await assertServes(operator.server);
   await operator.undo();
 });
 
 Deno.test("existing table: columns of other names are followed, and old readers can stay", async () => {
-  await using server = await startDatabaseServer("closed");
-  await server.exec(
+  await using operator = await startAdoption(
     TABLE.replace("project_id uuid", "product text")
       .replace("curr_user text", "player varchar(256)")
       .replace("update (curr_user)", "update (player)"),
+    "closed",
   );
-  await using operator = await startAdoption(server);
+  const { server } = operator;
   // What the page says to leave out for readers that cannot move yet.
   const open = ADOPTION.split(/(?<=;\n)/).filter((statement) =>
     !/^revoke|enable row level security/.test(statement)
@@ -165,64 +157,66 @@ Deno.test("existing table: columns of other names are followed, and old readers 
 });
 
 Deno.test("existing table: a product that is a number gets a UUID, beside another block", async () => {
-  await using server = await startDatabaseServer("open");
-  await server.exec(
+  await using operator = await startAdoption(
     TABLE.replace("project_id uuid", "product_number integer")
       .replace("curr_user text", "curr_user character(40)")
       .replaceAll(`'${PRODUCT}'`, "1"),
   );
-  await using operator = await startAdoption(server);
   const uuid = (await sql("-- A UUID for each product"))
     .replace(/'.*'/, `'${PRODUCT}'`);
   await operator.adopt(uuid + await sql("-- Exact comparison") + ADOPTION);
-  await assertServes(server);
+  await assertServes(operator.server);
   await operator.undo();
 });
 
-/** An operator who follows the page, in a copy of the project. */
-async function startAdoption(server: DatabaseServer) {
-  const project = await copyProject();
-  const { url } = project;
+/** An operator with this table, who follows the page in a copy of the project. */
+async function startAdoption(
+  table: string,
+  defaults: DefaultPrivileges = "open",
+) {
+  const running = new AsyncDisposableStack();
+  const server = running.use(await startDatabaseServer(defaults));
+  await server.exec(table);
+  const { url } = running.use(await copyProject());
   const migrations = new URL("supabase/migrations/", url);
   const ours = Array.from(Deno.readDirSync(migrations), ({ name }) => name);
-  let before: State | undefined;
+  const [first = {}] = await server.exec(
+    "select * from public.activation_keys",
+  );
+  const columns = Object.keys(first);
+  let before: unknown;
   let undoing = "";
   let version = 99991231235900;
 
   const assertUnchanged = async () =>
-    assertEquals(await stateOf(server, before), before);
+    assertEquals(await stateOf(server, columns), before);
   /** Step 1. */
   const saveUndo = async () => {
-    before = await stateOf(server);
+    before = await stateOf(server, columns);
     const rows = await server.exec(await sql("-- Prints what undoes"));
     undoing = rows.map(({ undo }) => `${undo}\n`).join("");
   };
   const migrate = async (name: string, migration: string) => {
     const file = new URL(`${version++}_${name}.sql`, migrations);
     await Deno.writeTextFile(file, migration);
-    return await push(server, url);
+    await push(server, url);
   };
+  const command = (begins: string) => cliCommand(begins, EXISTING_TABLE);
   await saveUndo();
   return {
-    ...project,
+    server,
+    url,
     assertUnchanged,
     saveUndo,
     migrate,
     /** Steps 2 to 5. */
     async adopt(migration: string) {
-      const fetch = await cliCommand("migration fetch", PAGE);
-      const { code, stderr } = await supabase(
-        [...fetch, "--yes", `--remote=${server.url}`],
-        { cwd: url },
-      );
+      const fetch = await command("migration fetch");
+      const { code, stderr } = await tryCli(server, fetch, url);
       // A project without a history has nothing to fetch.
-      if (code !== 0) {
-        assertStringIncludes(
-          stderr,
-          `"supabase_migrations.schema_migrations" does not exist`,
-        );
-      }
-      await runCli(server, await cliCommand("migration repair", PAGE), url);
+      const none = `"supabase_migrations.schema_migrations" does not exist`;
+      assert(code === 0 || stderr.includes(none), stderr);
+      await runCli(server, await command("migration repair"), url);
       await migrate("adopt_activation_keys", migration);
     },
     /** Goes back, and checks that the table is as it was. */
@@ -230,23 +224,18 @@ async function startAdoption(server: DatabaseServer) {
       await migrate("undo_adoption", undoing);
       await assertUnchanged();
       const created = "20261121000000";
-      const revert = await cliCommand(
-        `migration repair ${created} --status=reverted`,
-        PAGE,
-      );
-      const versions = ours.map((name) => name.replace(/_.*/, ""));
-      await runCli(
-        server,
-        revert.flatMap((arg) => arg === created ? versions : arg),
-        url,
-      );
-      for (const name of ours) await Deno.remove(new URL(name, migrations));
-      assertStringIncludes(
-        await push(server, url),
-        "Remote database is up to date.",
-      );
+      const revert = `migration repair ${created} --status=reverted`;
+      for (const name of ours) {
+        const args = (await command(revert))
+          .map((arg) => arg === created ? name.replace(/_.*/, "") : arg);
+        await runCli(server, args, url);
+        await Deno.remove(new URL(name, migrations));
+      }
+      const pushed = await push(server, url);
+      assertStringIncludes(pushed, "Remote database is up to date.");
       await assertUnchanged();
     },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
 
@@ -266,22 +255,18 @@ async function assertServes(server: DatabaseServer): Promise<void> {
   await server.exec("reset role; reset enable_seqscan");
 }
 
-/** Everything about the table that the adoption could change, and its rows. */
-type State = Record<string, Record<string, unknown>[]>;
-
 /**
- * Reads the state of the table.
+ * Everything about the table that the adoption could change, and its rows. Columns that a later
+ * migration of this project adds are left out.
  *
- * @param before The state to compare it with. Columns that came later are left out: a migration of
- * this project may add some.
+ * @param columns The columns that the table had before.
  */
-async function stateOf(
-  server: DatabaseServer,
-  before?: State,
-): Promise<State> {
-  const columns = before?.columns?.map(({ attname }) => `'${attname}'`);
-  const all = "attrelid = 'public.activation_keys'::regclass and attnum > 0 " +
-    `and not attisdropped and ${columns ? `attname in (${columns})` : true}`;
+async function stateOf(server: DatabaseServer, columns: string[]) {
+  const names = [...columns, "project_id", "curr_user"].map((name) =>
+    `'${name}'`
+  );
+  const all =
+    `attrelid = 'public.activation_keys'::regclass and attname in (${names})`;
   const queries = {
     columns: `select attname, format_type(atttypid, atttypmod), attnotnull,
       nullif(attcollation, 0)::regcollation::text as collation from pg_attribute
@@ -298,10 +283,9 @@ async function stateOf(
     policies: "select policyname, cmd, qual from pg_policies",
     indexes:
       "select indexdef from pg_indexes where schemaname = 'public' order by 1",
-    rows: `select ${columns?.join().replaceAll("'", '"') ?? "*"}
-      from public.activation_keys order by key`,
+    rows: `select ${columns} from public.activation_keys order by key`,
   };
-  const state: State = {};
+  const state: Record<string, unknown> = {};
   for (const [what, query] of Object.entries(queries)) {
     state[what] = await server.exec(query);
   }

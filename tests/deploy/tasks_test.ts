@@ -38,40 +38,28 @@ Deno.test("task: it exits with 1 when a test fails, when none runs, and when som
     await Deno.writeTextFile(file, `Deno.test("temporary", () => {${body}});`);
     return `test:docs --filter=temporary ${fileURLToPath(file)}`;
   };
+  const fails = `throw new Error("on purpose");`;
   await assertTask(await test(""), 0, "| 1 passed");
-  await assertTask(
-    await test(`throw new Error("on purpose")`),
-    1,
-    "on purpose",
-  );
+  await assertTask(await test(fails), 1, "on purpose");
 
-  const index = `${FUNCTION_FOLDER_PATH}index.ts`;
-  await copy.edit(index, /^/, `throw new Error("on purpose");\n`);
-  await assertTask("test", 1, "The edge function does not start", {
-    cwd: copy.url,
-  });
-  await assertTask("test:supabase", 1, "Start Docker, then run", {
-    env: { DOCKER_HOST: "tcp://127.0.0.1:9" },
-  });
-  await assertTask("test:remote", 1, "deno task test:remote --yes", {
-    env: { ...LOCAL_SERVICE },
-  });
-  await assertTask(
-    "test:remote --yes --filter=nothing-has-this-name",
-    1,
-    "No test ran",
-    { env: { ...LOCAL_SERVICE } },
-  );
+  await copy.edit(`${FUNCTION_FOLDER_PATH}index.ts`, /^/, fails);
+  const noStart = "The edge function does not start";
+  await assertTask("test", 1, noStart, { cwd: copy.url });
+  const noDocker = { env: { DOCKER_HOST: "tcp://127.0.0.1:9" } };
+  await assertTask("test:supabase", 1, "Start Docker, then run", noDocker);
+  const local = { env: { ...LOCAL_SERVICE } };
+  const remote = "test:remote --yes";
+  await assertTask("test:remote", 1, `deno task ${remote}`, local);
+  await assertTask(`${remote} --filter=no-such-name`, 1, "No test ran", local);
 });
 
 Deno.test("task: test:supabase reads what `supabase status` prints, with Docker and without", () => {
-  const expected = { API_URL: "http://127.0.0.1:54321", SECRET_KEY: "x=y" };
   for (const quote of [`"`, `'`, ""]) {
-    const lines = Object.entries(expected)
-      .map(([name, value]) => `${name}=${quote}${value}${quote}`);
+    const url = `API_URL=${quote}http://127.0.0.1:54321${quote}`;
+    const key = `SECRET_KEY=${quote}x=y${quote}`;
     assertEquals(
-      readStatus(`Stopped services: []\n${lines.join("\r\n")}`),
-      expected,
+      readStatus(`Stopped services: []\n${url}\r\n${key}`),
+      { API_URL: "http://127.0.0.1:54321", SECRET_KEY: "x=y" },
     );
   }
 });

@@ -1,46 +1,87 @@
 /** The documentation matches the project. */
 import { assert, assertEquals } from "@std/assert";
-import { PROJECT } from "../../tools/project.ts";
+import { globSync } from "node:fs";
+import { FUNCTION_FOLDER_PATH, PROJECT } from "../../tools/project.ts";
 import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
 import { screen } from "../../tools/stack/screen.ts";
 import { VERSIONS } from "../../tools/versions.ts";
 import * as ANSWERS from "../support/answers.ts";
-import { codeBlock, PAGES, readPage } from "../support/pages.ts";
+import { LIMITS } from "../support/limits.ts";
+import {
+  CALLERS,
+  codeBlock,
+  EXISTING_TABLE,
+  OPERATORS,
+  PAGES,
+  readPage,
+} from "../support/pages.ts";
 
-for (const page of PAGES) {
-  Deno.test(`page: every link of ${page} leads somewhere`, async () => {
-    const text = await readPage(page);
-    for (const [, target = ""] of text.matchAll(/\]\(([^)]+)\)/g)) {
-      if (target.startsWith("http")) continue;
-      const [path = "", heading] = target.split("#");
-      const url = new URL(
-        path || page.replace(/.*\//, ""),
-        new URL(page, PROJECT),
-      );
-      await Deno.stat(url);
-      if (!heading) continue;
-      const headings = (await Deno.readTextFile(url)).matchAll(/^#+ (.+)$/gm)
-        .map(([, title = ""]) =>
-          title.toLowerCase().replaceAll(/[^\w\s-]/g, "").replaceAll(" ", "-")
-        );
-      assert(headings.toArray().includes(heading), target);
+const OPENAPI = `${FUNCTION_FOLDER_PATH}openapi.yaml`;
+const BUDGET_S = LIMITS.budgetMs / 1000;
+const PORT = Number(new URL(LOCAL_SERVICE.API_URL).port);
+
+/** Each number, a text around it (`#` is where it stands), and the pages that have that text. */
+const NUMBERS: [number: number, text: string, ...pages: string[]][] = [
+  [LIMITS.bodyBytes / 1024, "# KiB", "README.md", OPERATORS, OPENAPI],
+  [LIMITS.bodyPieces, "# pieces", "README.md", OPERATORS, OPENAPI],
+  [LIMITS.bodyMs / 1000, "completely within # s", "README.md", OPENAPI],
+  [LIMITS.bodyMs / 1000, "whole within # s", OPERATORS],
+  [LIMITS.name, "# code points", "README.md", OPENAPI],
+  [LIMITS.name, "1 to # code points", CALLERS],
+  [LIMITS.name, "maxLength: #", OPENAPI],
+  [BUDGET_S, "takes over # s", "README.md"],
+  [BUDGET_S, "No response within # s", OPERATORS],
+  [BUDGET_S, "below the lookup's # s", OPERATORS],
+  [BUDGET_S, "attempts in # s", OPERATORS],
+  [BUDGET_S, "longer than # seconds fail", EXISTING_TABLE],
+  [BUDGET_S, "and # seconds when the database hangs", CALLERS],
+  [BUDGET_S, "took more than # seconds", OPENAPI],
+  [LIMITS.attempts, "at most # attempts", OPERATORS],
+  [LIMITS.responseMiB, "# MiB", OPERATORS],
+  [PORT, "127.0.0.1:#", "README.md", CALLERS, OPENAPI],
+];
+
+for (const [number, around, ...pages] of NUMBERS) {
+  Deno.test(`page: ${around.replace("#", `${number}`)}`, async () => {
+    const [before = "", after = ""] = around.split("#").map(RegExp.escape);
+    for (const page of pages) {
+      const text = await Deno.readTextFile(new URL(page, PROJECT));
+      // Prose is wrapped.
+      const said = text.replaceAll(/\s+/g, " ")
+        .matchAll(RegExp(`${before}(\\d[\\d.,]*)${after}`, "g"))
+        .map(([, digits = ""]) => Number(digits.replaceAll(",", "")));
+      assertEquals([...new Set(said)], [number], page);
     }
   });
 }
 
-Deno.test("page: the requests of README.md are those that start prints", async () => {
-  const printed = screen(LOCAL_SERVICE, "windows").split("\n");
-  const commands = { sh: "curl", powershell: "Invoke-RestMethod" };
-  for (const [language, command] of Object.entries(commands)) {
-    const [line] = printed.filter((line) => line.startsWith(`${command} `));
-    const block = await codeBlock(
-      "README.md",
-      language,
-      LOCAL_SERVICE.API_URL,
-    );
-    assertEquals(block.trim(), line);
-  }
-});
+for (const page of PAGES) {
+  Deno.test(`page: every link of ${page} leads somewhere`, async () => {
+    const links = (await readPage(page)).matchAll(/\]\((?!http)([^)]+)\)/g);
+    for (const [, target = ""] of links) {
+      const url = new URL(target, new URL(page, PROJECT));
+      await Deno.stat(url);
+      if (!url.hash) continue;
+      const headings = (await Deno.readTextFile(url)).matchAll(/^#+ (.+)$/gm)
+        .map(([, title = ""]) =>
+          title.toLowerCase().replaceAll(/[^\w\s-]/g, "").replaceAll(" ", "-")
+        );
+      assert(headings.toArray().includes(url.hash.slice(1)), target);
+    }
+  });
+}
+
+for (const page of ["README.md", CALLERS] as const) {
+  Deno.test(`page: the requests of ${page} are those that start prints`, async () => {
+    const printed = screen(LOCAL_SERVICE, "windows").split("\n");
+    const commands = { sh: "curl", powershell: "Invoke-RestMethod" };
+    for (const [language, command] of Object.entries(commands)) {
+      const block = await codeBlock(page, language, LOCAL_SERVICE.API_URL);
+      const line = printed.find((line) => line.startsWith(`${command} `));
+      assertEquals(block.trim(), line);
+    }
+  });
+}
 
 Deno.test("page: CONTRIBUTING.md names every task", async () => {
   const { tasks } = JSON.parse(
@@ -55,16 +96,14 @@ Deno.test("page: CONTRIBUTING.md names every task", async () => {
 Deno.test("page: CONTRIBUTING.md names every environment variable that the code reads", async () => {
   const page = await readPage("CONTRIBUTING.md");
   const read = new Set<string>();
-  for await (const url of sources()) {
-    const source = await Deno.readTextFile(url);
-    // Read outright, or by a helper.
-    for (
-      const [, name = ""] of source.matchAll(
-        /(?:env\.get|variable|required)\(\s*"([A-Z_]+)"/g,
-      )
-    ) read.add(name);
+  for (
+    const path of globSync("{supabase,tests,tools}/**/*.ts", { cwd: PROJECT })
+  ) {
+    const source = await Deno.readTextFile(new URL(path, PROJECT));
+    // Read outright, or by the helper of service_under_test.ts.
+    const names = source.matchAll(/(?:env\.get|variable)\("([A-Z_]+)"/g);
+    for (const [, name = ""] of names) read.add(name);
   }
-  read.delete("PATH");
   assert(read.size >= 12, `found only ${[...read]}`);
   const missing = [...read].filter((name) => !page.includes(`\`${name}\``));
   assertEquals(missing, []);
@@ -81,35 +120,17 @@ Deno.test("page: the table of README.md has the responses of the contract, and n
 });
 
 Deno.test("page: every version of Deno and of the CLI is the one of tools/versions.ts", async () => {
-  const expected: Record<string, string> = {
-    deno: VERSIONS.deno,
-    supabase: VERSIONS.supabase,
-  };
-  const files = [...PAGES, ".ci/run", ".github/workflows/ci.yml"];
-  let found = 0;
-  for (const path of files) {
+  const { deno, supabase, lowestDeno } = VERSIONS;
+  const expected = [`deno@${deno}`, `supabase@${supabase}`];
+  const said = [];
+  for (const path of [...PAGES, ".ci/run", ".github/workflows/ci.yml"]) {
     const text = await Deno.readTextFile(new URL(path, PROJECT));
+    said.push(...text.match(/(?<![\w/-])(deno|supabase)@\d[\w.]*\d/g) ?? []);
     for (
-      const [said, name = "", version] of text.matchAll(
-        /(?<![\w/-])(deno|supabase)@(\d[\w.]*\d)/g,
-      )
+      const [, lowest] of text.matchAll(/Deno\s+(\d[\d.]*\d)\s+or\s+later/g)
     ) {
-      found++;
-      assertEquals(version, expected[name], `${path}: ${said}`);
+      assertEquals(lowest, lowestDeno, path);
     }
-    const [, lowest] = text.match(/Deno\s+(\d[\d.]*\d)\s+or\s+later/) ?? [];
-    if (lowest) assertEquals(lowest, VERSIONS.lowestDeno, path);
   }
-  assert(found >= 8, `only ${found} found`);
+  assertEquals([...new Set(said)].sort(), expected);
 });
-
-/** Every TypeScript file of the project, except generated ones. */
-async function* sources(
-  folder = PROJECT,
-): AsyncGenerator<URL> {
-  for await (const { name, isDirectory } of Deno.readDir(folder)) {
-    if (name.startsWith(".") || name === "node_modules") continue;
-    if (isDirectory) yield* sources(new URL(`${name}/`, folder));
-    else if (name.endsWith(".ts")) yield new URL(name, folder);
-  }
-}

@@ -63,7 +63,7 @@ Deno.test("function: an edit during the first start is served", async () => {
   );
   await using running = await startReloadingFunction(made.options, () => {});
   const ask = async () => {
-    const url = running.url();
+    const { url } = running;
     return url && await (await fetch(url)).text();
   };
   await until(async () => await ask() === "second", () => "Not served");

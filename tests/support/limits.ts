@@ -12,8 +12,8 @@ export const LIMITS = {
   /** How long a lookup may take, in milliseconds, and how many attempts it may make. */
   budgetMs: 5_000,
   attempts: 6,
-  /** When the last attempt begins, in milliseconds: at the earliest and at the latest. */
-  lastAttemptMs: [4_350, 4_650],
+  /** When the last attempt begins at the earliest, in milliseconds. */
+  lastAttemptMs: 4_350,
   /** How much of the Data API's response is read. */
   responseMiB: 1,
 } as const;

@@ -1,20 +1,22 @@
-import { PROJECT } from "../../tools/project.ts";
+import { FUNCTION_FOLDER_PATH, PROJECT } from "../../tools/project.ts";
+
+/** The page for callers, and the two for operators. */
+export const CALLERS = `${FUNCTION_FOLDER_PATH}README.md`;
+export const OPERATORS = "supabase/README.md";
+export const EXISTING_TABLE = "supabase/existing-table.md";
 
 /** The pages for people, by their path in the project. */
 export const PAGES = [
   "README.md",
   "CONTRIBUTING.md",
-  "supabase/README.md",
-  "supabase/existing-table.md",
-  "supabase/functions/check-username-active/README.md",
+  OPERATORS,
+  EXISTING_TABLE,
+  CALLERS,
   "tools/bench/README.md",
-] as const;
-
-/** The path of a page. */
-export type Page = typeof PAGES[number];
+];
 
 /** Reads a page. */
-export function readPage(page: Page): Promise<string> {
+export function readPage(page: string): Promise<string> {
   return Deno.readTextFile(new URL(page, PROJECT));
 }
 
@@ -27,7 +29,7 @@ export function readPage(page: Page): Promise<string> {
  * @throws {Error} When there is no such block, or more than one.
  */
 export async function codeBlock(
-  page: Page,
+  page: string,
   language: string,
   says: string,
 ): Promise<string> {
@@ -47,7 +49,7 @@ export async function codeBlock(
  */
 export async function cliCommand(
   command: string,
-  page: Page = "supabase/README.md",
+  page = OPERATORS,
 ): Promise<string[]> {
   const line = (await readPage(page)).split("\n")
     .find((line) => line.startsWith(`supabase ${command}`));

@@ -1,19 +1,10 @@
 import { cp } from "node:fs/promises";
 import { assertNotEquals } from "@std/assert";
-import { FUNCTION_FOLDER_PATH, PROJECT } from "../../tools/project.ts";
+import { PROJECT } from "../../tools/project.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 
-/** A copy of the project. Disposing of it removes it. */
-export interface ProjectCopy extends AsyncDisposable {
-  url: URL;
-  /** The function's folder in it. */
-  folder: URL;
-  /** Replaces text in one of its files, where it has to be. Gives the whole new text. */
-  edit(path: string, what: string | RegExp, by: string): Promise<string>;
-}
-
 /** Copies the project to a folder that is gone after use, so that a test may change it. */
-export async function copyProject(): Promise<ProjectCopy> {
+export async function copyProject() {
   const copy = await makeTempFolder();
   for await (const { name } of Deno.readDir(PROJECT)) {
     if (name === ".git" || name === "node_modules") continue;
@@ -23,8 +14,8 @@ export async function copyProject(): Promise<ProjectCopy> {
   }
   return {
     ...copy,
-    folder: new URL(FUNCTION_FOLDER_PATH, copy.url),
-    async edit(path, what, by) {
+    /** Replaces text in one of its files, where it has to be. Gives the whole new text. */
+    async edit(path: string, what: string | RegExp, by: string) {
       const file = new URL(path, copy.url);
       const text = await Deno.readTextFile(file);
       const edited = text.replace(what, () => by);

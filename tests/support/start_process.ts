@@ -31,15 +31,12 @@ export function runStart(args: string[], cwd = PROJECT) {
       output += text;
     }
   };
-  const collected = Promise.all([collect(child.stdout), collect(child.stderr)]);
   let exitCode: number | undefined;
   // What it started may still run, and print.
-  collected.then(async () => exitCode = (await child.status).code);
+  Promise.all([child.status, collect(child.stdout), collect(child.stderr)])
+    .then(([{ code }]) => exitCode = code);
   const ended = async () => {
-    await until(
-      () => exitCode !== undefined,
-      () => `It does not end:\n${output}`,
-    );
+    await until(() => exitCode !== undefined, () => `Still runs:\n${output}`);
     return exitCode;
   };
   return {

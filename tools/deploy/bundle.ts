@@ -3,19 +3,13 @@ import { FUNCTION_FOLDER, FUNCTION_FOLDER_PATH, PROJECT } from "../project.ts";
 import { run } from "../command.ts";
 import { makeTempFolder, type TempFolder } from "../temp_folder.ts";
 
-/** A folder to deploy from. Disposing of it removes it. */
-export interface BundledProject extends TempFolder {
-  /** How large the bundle is, in bytes. */
-  bytes: number;
-}
-
 /**
  * Makes a folder to deploy from, which holds the function as one minified file and the project's
  * own `config.toml`.
  *
  * @throws {Error} When the bundler fails, with what it printed.
  */
-export async function bundleProject(): Promise<BundledProject> {
+export async function bundleProject(): Promise<TempFolder> {
   await using unfinished = new AsyncDisposableStack();
   const folder = unfinished.use(await makeTempFolder());
   const target = new URL(FUNCTION_FOLDER_PATH, folder.url);
@@ -25,12 +19,11 @@ export async function bundleProject(): Promise<BundledProject> {
     new URL("supabase/config.toml", folder.url),
   );
 
-  const bundle = new URL("bundle.js", target);
   const { success, stderr } = await run(Deno.execPath(), [
     "bundle",
     "--minify",
     "--platform=deno",
-    `--output=${fileURLToPath(bundle)}`,
+    `--output=${fileURLToPath(new URL("bundle.js", target))}`,
     "index.ts",
   ], { cwd: FUNCTION_FOLDER });
   if (!success) throw new Error(`The bundler failed:\n${stderr}`);
@@ -41,7 +34,6 @@ export async function bundleProject(): Promise<BundledProject> {
     `export { default } from "./bundle.js";\n`,
   );
   await Deno.writeTextFile(new URL("deno.json", target), "{}\n");
-  const { size } = await Deno.stat(bundle);
   unfinished.move();
-  return { ...folder, bytes: size };
+  return folder;
 }

@@ -6,12 +6,10 @@ import { NPX } from "../command.ts";
 import { bundleProject } from "./bundle.ts";
 import { SUPABASE_CLI } from "../supabase_cli.ts";
 
-console.error("Bundling the function ...");
+console.error("Bundling the function, with the packages of deno.lock ...");
 await using project = await bundleProject();
-const kilobytes = Math.round(project.bytes / 1024);
 console.error(
-  `One file of ${kilobytes} KB, with the packages of deno.lock.\n` +
-    `Deploying it with ${SUPABASE_CLI}, which asks before it does. (--yes answers for you.)`,
+  `Deploying it with ${SUPABASE_CLI}, which asks before it does. (--yes answers for you.)`,
 );
 const command = "functions deploy check-username-active --use-api".split(" ");
 const { code } = await new Deno.Command(NPX, {

@@ -6,13 +6,7 @@ import type { ServerResponse } from "node:http";
 import { FUNCTION_FOLDER } from "../project.ts";
 import { LOCAL_SERVICE } from "./local_service.ts";
 
-/** The OpenAPI documents, by their path. */
-const DOCUMENTS: Record<string, URL> = {
-  "/openapi.yaml": new URL("openapi.yaml", FUNCTION_FOLDER),
-  "/operator.yaml": new URL("operator.yaml", import.meta.url),
-};
-
-/** The types of the files that the page names. */
+/** The files that the page names, and their types. */
 const TYPES: Record<string, string> = {
   "/openapi.yaml": "application/yaml",
   "/operator.yaml": "application/yaml",
@@ -57,11 +51,7 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-/**
- * Whether a path is the page's, or that of a file which it names.
- *
- * @param path A path of the stack's address, without a query.
- */
+/** Whether a path of the stack's address is the page's, or that of a file which it names. */
 export function isApiPage(path: string): boolean {
   return path === "/" || path in TYPES;
 }
@@ -86,12 +76,13 @@ export async function serveApiPage(
 
 async function contentOf(path: string): Promise<string | Uint8Array> {
   if (path === "/") return PAGE;
-  const document = DOCUMENTS[path];
-  if (!document) {
+  if (!path.endsWith(".yaml")) {
     const file = import.meta.resolve(`swagger-ui-dist${path}`);
     return await Deno.readFile(new URL(file));
   }
+  const folder = path === "/openapi.yaml" ? FUNCTION_FOLDER : import.meta.url;
+  const document = await Deno.readTextFile(new URL(`.${path}`, folder));
   // This address is the first of its servers, whatever port it has.
   const here = "\nservers:\n  - url: /\n    description: This local stack.\n";
-  return (await Deno.readTextFile(document)).replace("\nservers:\n", here);
+  return document.replace("\nservers:\n", here);
 }

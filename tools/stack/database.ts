@@ -17,28 +17,23 @@ export type DefaultPrivileges = "open" | "closed";
  * Makes an empty database what a hosted project offers to a migration: one with the roles of the
  * Data API.
  *
- * @param database An empty database.
  * @param defaultPrivileges What those roles may do with tables that come later.
  */
 export async function prepare(
   database: Database,
   defaultPrivileges: DefaultPrivileges,
 ): Promise<void> {
-  for (const role of ["anon", "authenticated", "service_role bypassrls"]) {
-    // Roles belong to the server, which may have other databases.
-    await database.exec(`
-      do $$ begin create role ${role} nologin noinherit;
-      exception when duplicate_object then null; end $$
-    `);
-  }
+  const roles = "anon, authenticated, service_role";
+  await database.exec(`
+    create role anon nologin noinherit;
+    create role authenticated nologin noinherit;
+    create role service_role nologin noinherit bypassrls;
+    grant usage on schema public to ${roles};
+  `);
+  if (defaultPrivileges === "closed") return;
   await database.exec(
-    "grant usage on schema public to anon, authenticated, service_role",
+    `alter default privileges in schema public grant all on tables to ${roles}`,
   );
-  if (defaultPrivileges === "open") {
-    await database.exec(
-      "alter default privileges in schema public grant all on tables to anon, authenticated, service_role",
-    );
-  }
 }
 
 /** Names of migrations, as the Supabase CLI reads them. It skips any other file. */
@@ -51,12 +46,11 @@ const MIGRATION = /^\d+_.*\.sql$/;
  */
 export async function migrate(database: Database): Promise<void> {
   const folder = "supabase/migrations/";
-  const names = Array.from(
-    Deno.readDirSync(new URL(folder, PROJECT)),
-    ({ name }) => name,
+  const files = [...Deno.readDirSync(new URL(folder, PROJECT))];
+  const names = files.map(({ name }) => name).filter((name) =>
+    MIGRATION.test(name)
   );
-  const migrations = names.filter((name) => MIGRATION.test(name)).sort();
-  for (const name of migrations) await execFile(database, folder + name);
+  for (const name of names.sort()) await execFile(database, folder + name);
 }
 
 /**
@@ -88,16 +82,10 @@ async function execFile(database: Database, path: string): Promise<void> {
   try {
     await database.exec(sql);
   } catch (error) {
-    // The position, where there is one, counts characters from 1.
-    const { message, position } = error as {
-      message: string;
-      position?: string;
-    };
-    const line = position
-      ? `, line ${
-        [...sql].slice(0, Number(position)).join("").split("\n").length
-      }`
-      : "";
+    const { message, position } = error as Error & { position?: string };
+    // Where there is a position, it counts characters from 1.
+    const before = [...sql].slice(0, Number(position)).join("");
+    const line = position ? `, line ${before.split("\n").length}` : "";
     throw new StartError(`PostgreSQL rejects ${path}${line}: ${message}`);
   }
 }

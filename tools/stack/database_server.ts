@@ -1,6 +1,5 @@
-import { PGlite } from "@electric-sql/pglite";
+import { PGlite, types } from "@electric-sql/pglite";
 import { PGLiteSocketServer } from "@electric-sql/pglite-socket";
-import postgres from "postgres";
 import { type DefaultPrivileges, prepare } from "./database.ts";
 
 /** A PostgreSQL database that other processes can reach. Disposing of it leaves nothing behind. */
@@ -12,8 +11,7 @@ export interface DatabaseServer extends AsyncDisposable {
 }
 
 /**
- * Makes a new database, as a hosted project offers it to a migration: on the server that
- * `TEST_DATABASE_URL` names (as a superuser), or else on a PGlite of its own.
+ * Starts PostgreSQL (PGlite) with what a hosted project offers to a migration.
  *
  * @param defaultPrivileges What the Data API's roles may do with tables that come later.
  */
@@ -21,24 +19,10 @@ export async function startDatabaseServer(
   defaultPrivileges: DefaultPrivileges,
 ): Promise<DatabaseServer> {
   const running = new AsyncDisposableStack();
-  const server = Deno.env.get("TEST_DATABASE_URL");
-  const url = server
-    ? await createDatabase(server, running)
-    : await startPglite(running);
-
-  const client = postgres(url, { max: 1, onnotice: () => {} });
-  running.defer(() => client.end());
-  const exec = async (sql: string) => [...await client.unsafe(sql).simple()];
-  await prepare({ exec }, defaultPrivileges);
-  return {
-    url,
-    exec,
-    [Symbol.asyncDispose]: () => running.disposeAsync(),
-  };
-}
-
-async function startPglite(running: AsyncDisposableStack): Promise<string> {
-  const database = running.use(await PGlite.create());
+  const database = running.use(
+    await PGlite.create({ parsers: { [types.INT8]: String } }),
+  );
+  await prepare(database, defaultPrivileges);
   const server = new PGLiteSocketServer({
     db: database,
     host: "127.0.0.1",
@@ -47,21 +31,11 @@ async function startPglite(running: AsyncDisposableStack): Promise<string> {
   });
   await server.start();
   running.defer(() => server.stop());
-  return `postgres://postgres:postgres@${server.getServerConn()}/postgres?sslmode=disable`;
-}
 
-async function createDatabase(
-  server: string,
-  running: AsyncDisposableStack,
-): Promise<string> {
-  const name = `activation_keys_${crypto.randomUUID().replaceAll("-", "")}`;
-  const client = postgres(server, { max: 1 });
-  running.defer(() => client.end());
-  await client.unsafe(`create database ${name} template template0`);
-  running.defer(async () => {
-    await client.unsafe(`drop database ${name} with (force)`);
-  });
-  const url = new URL(server);
-  url.pathname = name;
-  return url.href;
+  return {
+    url:
+      `postgres://postgres:postgres@${server.getServerConn()}/postgres?sslmode=disable`,
+    exec: async (sql) => (await database.exec(sql)).at(-1)?.rows ?? [],
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
 }

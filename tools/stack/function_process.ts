@@ -14,6 +14,11 @@ const DENO_TLS_CA_STORE = Deno.env.get("DENO_TLS_CA_STORE") ?? "mozilla,system";
 
 const END_WITH_PARENT = new URL("end_with_parent.ts", import.meta.url);
 
+/** Where Deno, whatever its version, keeps packages. Asked here, because a start is measured. */
+const INFO = ["info", "--json", "--no-config", "--no-lock"];
+const DENO_DIR: string =
+  JSON.parse((await run(Deno.execPath(), INFO)).stdout).denoDir;
+
 /** An edge function that runs in a process of its own. Disposing of it ends the process. */
 export interface FunctionProcess extends AsyncDisposable {
   /** The function's address. */
@@ -48,10 +53,12 @@ export interface FunctionOptions {
 
 /** A function that ended before it served: what it printed, and how it ended. */
 export class BootError extends StartError {
-  constructor(readonly output: string, readonly exitCode: number) {
-    super(
-      `${output.trimEnd()}\n\nThe edge function does not start: see above.`,
-    );
+  constructor(
+    readonly output: string,
+    readonly exitCode: number,
+    why: string,
+  ) {
+    super(`${output.trimEnd()}\n\nThe edge function ${why}`);
   }
 }
 
@@ -60,8 +67,7 @@ export class BootError extends StartError {
  * permission but network and environment.
  *
  * @returns The process, once it serves.
- * @throws {BootError} When it ends before that.
- * @throws {StartError} When it takes too long.
+ * @throws {BootError} When it ends before that, or takes too long.
  */
 export async function startFunction(
   {
@@ -75,13 +81,10 @@ export async function startFunction(
     onOutput,
   }: FunctionOptions,
 ): Promise<FunctionProcess> {
+  signal?.throwIfAborted();
   // `--preload` has no effect on `deno serve`, and an import at run time would need permission to read.
-  const entry = await Deno.makeTempFile({ suffix: ".ts" });
-  const index = new URL("index.ts", folder);
-  await Deno.writeTextFile(
-    entry,
-    `import "${END_WITH_PARENT}";\nexport { default } from "${index}";\n`,
-  );
+  const entry = `import "${END_WITH_PARENT}";
+    export { default } from "${new URL("index.ts", folder)}";`;
   const child = new Deno.Command(deno, {
     args: [
       "serve",
@@ -94,12 +97,12 @@ export async function startFunction(
       ...lockArgs(folder),
       `--config=${fileURLToPath(new URL("deno.json", folder))}`,
       ...args,
-      entry,
+      `data:text/javascript,${encodeURIComponent(entry)}`,
     ],
     cwd: folder,
     clearEnv: true,
     // Without HOME, Deno has to be told where its packages are.
-    env: { ...env, ...systemEnv(), DENO_DIR: await (denoDir ??= askDenoDir()) },
+    env: { ...env, ...systemEnv(), DENO_DIR },
     stdin: "piped",
     stdout: "piped",
     stderr: "piped",
@@ -115,21 +118,22 @@ export async function startFunction(
   };
   // When this process calls `Deno.exit`.
   addEventListener("unload", kill);
+  const limit = AbortSignal.timeout(bootMs);
+  const abort = AbortSignal.any(signal ? [limit, signal] : [limit]);
+  abort.addEventListener("abort", kill);
 
-  let serving = false;
   let output = "";
-  const address = Promise.withResolvers<URL>();
+  let address: string | undefined;
+  const serving = Promise.withResolvers<URL>();
   const collect = async (stream: ReadableStream<Uint8Array>) => {
     for await (const text of stream.pipeThrough(new TextDecoderStream())) {
       output += text;
-      if (serving) {
+      if (address) {
         onOutput?.(text);
         continue;
       }
-      const [, url] = output.match(/Listening on (http:\S+)\s/) ?? [];
-      if (!url) continue;
-      serving = true;
-      address.resolve(new URL(url));
+      address = output.match(/Listening on (http:\S+)\s/)?.[1];
+      if (address) serving.resolve(new URL(address));
     }
   };
   const ended = Promise.all([
@@ -139,50 +143,31 @@ export async function startFunction(
   ]).then(async ([{ code }]) => {
     removeEventListener("unload", kill);
     await child.stdin.close().catch(() => {});
-    address.reject(new BootError(output, code));
+    const why = limit.aborted
+      ? `was not ready within ${bootMs / 1_000} s. ` +
+        "Look for a top-level `await` that never ends."
+      : "does not start: see above.";
+    serving.reject(new BootError(output, code, why));
     return code;
   });
 
-  const limit = setTimeout(() => {
-    kill();
-    address.reject(
-      new StartError(
-        `${output.trimEnd()}\n\nThe edge function was not ready within ${
-          bootMs / 1_000
-        } s. Look for a top-level \`await\` that never ends.`,
-      ),
-    );
-  }, bootMs);
-  signal?.addEventListener("abort", kill);
-  if (signal?.aborted) kill();
-  try {
-    return {
-      url: await address.promise,
-      pid: child.pid,
-      output: () => output,
-      ended,
-      async [Symbol.asyncDispose]() {
-        kill();
-        await ended;
-      },
-    };
-  } catch (error) {
-    await ended;
-    throw error;
-  } finally {
-    clearTimeout(limit);
-    signal?.removeEventListener("abort", kill);
-    await Deno.remove(entry);
-  }
+  const url = await serving.promise
+    .finally(() => abort.removeEventListener("abort", kill));
+  return {
+    url,
+    pid: child.pid,
+    output: () => output,
+    ended,
+    async [Symbol.asyncDispose]() {
+      kill();
+      await ended;
+    },
+  };
 }
 
 /**
- * What the operating system needs in the environment of any process, and nothing else: on Windows
- * `SystemRoot`, which names the folder of its libraries. Without it no process can open a socket
- * (error 10106), as the documentation of Python's `subprocess` warns of replaced environments.
- *
- * @param os The operating system.
- * @param env The environment to take it from.
+ * What the operating system needs in the environment of any process: on Windows `SystemRoot`, without
+ * which no process can open a socket (error 10106), as Python's `subprocess` documents.
  */
 export function systemEnv(
   os: typeof Deno.build.os = Deno.build.os,
@@ -198,9 +183,8 @@ export function systemEnv(
  * @throws {StartError} When the download fails.
  */
 export async function downloadPackages(
-  { folder = FUNCTION_FOLDER, deno = Deno.execPath(), signal }: Omit<
-    FunctionOptions,
-    "env"
+  { folder = FUNCTION_FOLDER, deno = Deno.execPath(), signal }: Partial<
+    FunctionOptions
   > = {},
 ): Promise<void> {
   const { success, stderr } = await run(
@@ -244,13 +228,4 @@ export async function downloadAndStartFunction(
 /** What was uploaded has no lock file; the source has the project's. */
 function lockArgs(folder: URL): string[] {
   return folder.href === FUNCTION_FOLDER.href ? [] : ["--no-lock"];
-}
-
-let denoDir: Promise<string> | undefined;
-
-/** Where Deno, whatever its version, keeps packages. Asked once, for a start is measured. */
-async function askDenoDir(): Promise<string> {
-  const args = ["info", "--json", "--no-config", "--no-lock"];
-  const { stdout } = await run(Deno.execPath(), args);
-  return JSON.parse(stdout).denoDir;
 }

@@ -17,7 +17,7 @@ const RESTART_MS = 1_000;
 /** An edge function whose edits are served as they are saved. Disposing of it ends it. */
 export interface ReloadingFunction extends AsyncDisposable {
   /** The function's address, while it runs. */
-  url(): URL | undefined;
+  readonly url: URL | undefined;
 }
 
 /**
@@ -33,29 +33,36 @@ export async function startReloadingFunction(
   say: (message: string) => void,
 ): Promise<ReloadingFunction> {
   let current: FunctionProcess | undefined;
+  // While one starts, or is about to.
   let boot: AbortController | undefined;
   let closed = false;
 
   const start = async (signal: AbortSignal) => {
     const next = await downloadAndStartFunction({ ...options, signal });
-    if (signal.aborted) return await next[Symbol.asyncDispose]();
     const previous = current;
     current = next;
-    next.ended.then((code) => onEnd(next, code));
+    next.ended.then((code) => {
+      if (next !== current) return;
+      current = undefined;
+      say(
+        `The edge function ended by itself (exit code ${code}). Starting it again ...`,
+      );
+      if (!boot) restart(RESTART_MS, "The edge function runs again.");
+    });
     await previous?.[Symbol.asyncDispose]();
   };
 
-  const restart = (done: string) => {
+  const restart = (pauseMs: number, done: string) => {
     if (closed) return;
     // The last edit is the one that is served, even if the one before it never gets ready.
     boot?.abort();
-    boot = new AbortController();
-    const { signal } = boot;
+    const own = boot = new AbortController();
+    const { signal } = own;
     work = work.then(async () => {
-      if (signal.aborted) return;
       try {
+        await sleep(pauseMs, undefined, { signal });
         await start(signal);
-        if (!signal.aborted) say(done);
+        say(done);
       } catch (error) {
         if (signal.aborted) return;
         if (!(error instanceof StartError)) throw error;
@@ -63,19 +70,10 @@ export async function startReloadingFunction(
           ? "The version before it goes on serving. "
           : "";
         say(`${error.message}\n${serving}Save a fix, and it is tried again.`);
+      } finally {
+        if (boot === own) boot = undefined;
       }
     });
-  };
-
-  const onEnd = async (ended: FunctionProcess, code: number) => {
-    if (ended !== current) return;
-    current = undefined;
-    await sleep(RESTART_MS);
-    if (closed || current) return;
-    say(
-      `The edge function ended by itself (exit code ${code}). Starting it again ...`,
-    );
-    restart("The edge function runs again.");
   };
 
   // Before the first start, which may take minutes to download.
@@ -83,33 +81,33 @@ export async function startReloadingFunction(
     fileURLToPath(options.folder ?? FUNCTION_FOLDER),
   );
   const watching = (async () => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
     for await (const { kind, paths } of watcher) {
       const isSource = paths.some((path) => /\.(ts|js|json)$/.test(path));
       if (kind === "access" || !isSource) continue;
-      clearTimeout(timer);
-      timer = setTimeout(() => restart("Reloaded the edge function."), EDIT_MS);
+      restart(EDIT_MS, "Reloaded the edge function.");
     }
-    clearTimeout(timer);
   })();
   const close = async () => {
     closed = true;
     boot?.abort();
     watcher.close();
-    await watching;
-    await work;
+    await Promise.all([watching, work]);
     const last = current;
     current = undefined;
     await last?.[Symbol.asyncDispose]();
   };
 
+  // No edit aborts the first start.
   const first = start(new AbortController().signal);
   let work = first.catch(() => {});
-  try {
-    await first;
-  } catch (error) {
+  await first.catch(async (error) => {
     await close();
     throw error;
-  }
-  return { url: () => current?.url, [Symbol.asyncDispose]: close };
+  });
+  return {
+    get url() {
+      return current?.url;
+    },
+    [Symbol.asyncDispose]: close,
+  };
 }

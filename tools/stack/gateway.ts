@@ -1,6 +1,6 @@
 import { createProxyServer } from "httpxy";
 import { createServer, ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { AddressInfo } from "node:net";
 import { FUNCTION_PATH } from "../project.ts";
 import { isApiPage, serveApiPage } from "./api_page.ts";
 
@@ -9,13 +9,13 @@ export interface Gateway extends AsyncDisposable {
   url: URL;
 }
 
-/** Where the gateway finds what it puts behind one address. */
+/** What the gateway puts behind one address, each with its own address while it runs. */
 export interface Targets {
-  /** The Data API's address. */
-  dataApi(): URL | undefined;
-  /** The function's address, while it runs. */
-  edgeFunction(): URL | undefined;
+  dataApi?: { url: string };
+  edgeFunction?: { readonly url: URL | undefined };
 }
+
+const NOT_RUNNING = "The edge function or the Data API is not running";
 
 /**
  * Puts the Data API and the edge function behind one loopback address, as the gateway of
@@ -24,7 +24,7 @@ export interface Targets {
  * two on.
  *
  * @param port TCP port of the address; 0 for any free one.
- * @param targets Asked for each request.
+ * @param targets Looked at for each request.
  * @throws {Error} When the port cannot be taken; `code` says why.
  */
 export async function startGateway(
@@ -34,7 +34,7 @@ export async function startGateway(
   const proxy = createProxyServer({});
   proxy.on("error", (_error, _request, response) => {
     if (response instanceof ServerResponse && !response.headersSent) {
-      answer(response, 502, "The edge function or the Data API is not there");
+      answer(response, 502, NOT_RUNNING);
     } else {
       // The answer broke off on the other side, so it breaks off here.
       response?.destroy();
@@ -58,11 +58,8 @@ export async function startGateway(
       const paths = `${FUNCTION_PATH} and /rest/v1/`;
       return answer(response, 404, `Nothing here but ${paths}`);
     }
-    const target = isFunction ? targets.edgeFunction() : targets.dataApi();
-    if (!target) {
-      const who = isFunction ? "edge function" : "Data API";
-      return answer(response, 502, `The ${who} is not running at the moment`);
-    }
+    const target = (isFunction ? targets.edgeFunction : targets.dataApi)?.url;
+    if (!target) return answer(response, 502, NOT_RUNNING);
     request.url = pathname + search;
     if (isFunction) {
       request.url = request.url.replace("/functions/v1", "");
@@ -72,13 +69,6 @@ export async function startGateway(
       delete request.headers["user-agent"];
     }
     proxy.web(request, response, { target });
-  });
-
-  // `closeAllConnections` of Deno leaves those that are sending a request.
-  const connections = new Set<Socket>();
-  server.on("connection", (connection: Socket) => {
-    connections.add(connection);
-    connection.once("close", () => connections.delete(connection));
   });
 
   await new Promise<void>((resolve, reject) => {
@@ -91,7 +81,7 @@ export async function startGateway(
     [Symbol.asyncDispose]: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
-        for (const connection of connections) connection.destroy();
+        server.closeAllConnections();
       }),
   };
 }

@@ -1,25 +1,20 @@
 import { App } from "@supabase/lite";
 import { createPgliteConnection } from "@supabase/lite/pglite";
-import { serveOnLoopback } from "../loopback.ts";
+import { type LoopbackServer, serveOnLoopback } from "../loopback.ts";
 import { migrate, prepare, seed } from "./database.ts";
 import type { Service } from "./local_service.ts";
-
-/** A running Data API. Disposing of it ends it and its database. */
-export interface DataApi extends AsyncDisposable {
-  url: URL;
-}
 
 /**
  * Starts PostgreSQL (PGlite, in memory) with the project's table and seed, and the Data API
  * (`@supabase/lite`) over it, on a loopback port.
  *
  * @param service The keys that it takes.
- * @returns The Data API, once it has answered a request.
+ * @returns The Data API, once it has answered a request. Disposing of it ends its database, too.
  * @throws {StartError} When PostgreSQL rejects a migration or the seed.
  */
 export async function startDataApi(
   { PUBLISHABLE_KEY, SECRET_KEY }: Service,
-): Promise<DataApi> {
+): Promise<LoopbackServer> {
   await using unfinished = new AsyncDisposableStack();
   const connection = await createPgliteConnection();
   unfinished.defer(() => connection.close());
@@ -27,7 +22,16 @@ export async function startDataApi(
   await migrate(connection.driver);
   await seed(connection.driver);
 
-  unfinished.use(muteDatabaseErrors());
+  // `@supabase/lite` prints a dump of every database error, all of which its response says as well.
+  const { error: print } = console;
+  console.error = (...args) => {
+    const [error] = args;
+    if (!(error instanceof Error && "severity" in error)) print(...args);
+  };
+  unfinished.defer(() => {
+    console.error = print;
+  });
+
   const app = new App({
     connection,
     auth: {
@@ -36,14 +40,13 @@ export async function startDataApi(
       secret_key: SECRET_KEY,
     },
   });
-  const server = unfinished.use(
+  const { url } = unfinished.use(
     serveOnLoopback((request) => app.fetch(withRawFilters(request))),
   );
-  const url = new URL(server.url);
 
   // The first requests make `@supabase/lite` set up its roles; concurrent ones would fail now and then.
   const response = await fetch(
-    new URL("/rest/v1/activation_keys?select=id&limit=1", url),
+    `${url}/rest/v1/activation_keys?select=id&limit=1`,
     { headers: { apikey: SECRET_KEY } },
   );
   const text = await response.text();
@@ -68,25 +71,4 @@ function withRawFilters(request: Request): Request {
   url.search = new URLSearchParams(filters).toString();
   const { method, headers, body } = request;
   return new Request(url, { method, headers, body });
-}
-
-const { error: print } = console;
-let muted = 0;
-
-/**
- * `@supabase/lite` prints a dump of every database error, all of which its answer says as well.
- * Disposing of it lets them be printed again, once nobody mutes them any more.
- */
-function muteDatabaseErrors(): Disposable {
-  if (muted++ === 0) {
-    console.error = (...args) => {
-      const [error] = args;
-      if (!(error instanceof Error && "severity" in error)) print(...args);
-    };
-  }
-  return {
-    [Symbol.dispose]: () => {
-      if (--muted === 0) console.error = print;
-    },
-  };
 }

@@ -22,6 +22,10 @@ export function screen(
     apikey: SECRET_KEY,
     body: { project_id: SEEDED.project_id, curr_user: "Amelia#1937" },
   };
+  const commands = (post: Post) =>
+    os === "windows"
+      ? `, in PowerShell:\n${invokeRestMethod(post)}\nor in cmd:\n${curl(post)}`
+      : `:\n${curl(post)}`;
   return `
 Ask and add keys in a browser: ${API_URL}/
 
@@ -29,9 +33,9 @@ API_URL=${API_URL}
 PUBLISHABLE_KEY=${PUBLISHABLE_KEY}
 SECRET_KEY=${SECRET_KEY}
 
-Ask whether a user holds a key${commands(ask, os)}
+Ask whether a user holds a key${commands(ask)}
 
-Add a key${commands(addKey, os)}
+Add a key${commands(addKey)}
 
 Edits of ${FUNCTION_FOLDER_PATH} are served as you save them.
 Keys are in memory and last until Ctrl-C. Those of supabase/seed.sql are there at each start.`;
@@ -42,14 +46,6 @@ interface Post {
   url: string;
   apikey?: string;
   body: Record<string, string>;
-}
-
-/** How a person sends a POST, each line in a shell of that system. */
-function commands(post: Post, os: System): string {
-  if (os !== "windows") return `:\n${curl(post)}`;
-  return `, in PowerShell:\n${invokeRestMethod(post)}\nor in cmd:\n${
-    curl(post)
-  }`;
 }
 
 /** In double quotes with `\"` inside, which bash, zsh and cmd read alike. */
@@ -77,22 +73,21 @@ function invokeRestMethod({ url, apikey, body }: Post): string {
 export function explain(error: unknown, port: number, os: System): string {
   if (error instanceof StartError) return error.message;
   const { code, stack } = error as Error & { code?: string };
+  const isWindows = os === "windows";
   const other = "Or take another port: deno task start --port 8321";
-  switch (code) {
-    case "EADDRINUSE": {
-      const who = os === "windows"
-        ? `netstat -ano | findstr :${port}`
-        : `lsof -i :${port}`;
-      return `Port ${port} is taken, perhaps by \`supabase start\` or by another \`deno task start\`. ` +
-        `End that; \`${who}\` shows which process it is.\n${other}`;
-    }
-    case "EACCES":
-      return (os === "windows"
-        ? `Windows does not let go of port ${port}: it reserves blocks of ports, for Hyper-V, WSL or Docker. ` +
-          "`netsh interface ipv4 show excludedportrange protocol=tcp` lists them."
-        : `This user may not take port ${port}: ports below 1024 are for administrators.`) +
-        `\n${other}`;
-    default:
-      return `This is a defect of the local stack:\n${stack}`;
+  if (code === "EADDRINUSE") {
+    const who = isWindows
+      ? `netstat -ano | findstr :${port}`
+      : `lsof -i :${port}`;
+    return `Port ${port} is taken, perhaps by \`supabase start\` or by another \`deno task start\`. ` +
+      `End that; \`${who}\` shows which process it is.\n${other}`;
   }
+  if (code !== "EACCES") {
+    return `This is a defect of the local stack:\n${stack}`;
+  }
+  const why = isWindows
+    ? `Windows does not let go of port ${port}: it reserves blocks of ports, for Hyper-V, WSL or Docker. ` +
+      "`netsh interface ipv4 show excludedportrange protocol=tcp` lists them."
+    : `This user may not take port ${port}: ports below 1024 are for administrators.`;
+  return `${why}\n${other}`;
 }

@@ -4,7 +4,7 @@ import {
   type FunctionOptions,
 } from "./function_process.ts";
 import { startReloadingFunction } from "./function_reload.ts";
-import { startGateway } from "./gateway.ts";
+import { startGateway, type Targets } from "./gateway.ts";
 import { LOCAL_SERVICE, platformEnv, type Service } from "./local_service.ts";
 
 /** A running local stack. Disposing of it ends everything that it started. */
@@ -32,30 +32,18 @@ export async function startStack(
   { port = 0, onReload, ...functionOptions }: StackOptions = {},
 ): Promise<Stack> {
   await using unfinished = new AsyncDisposableStack();
-  const parts: {
-    dataApi?: { url: URL };
-    edgeFunction?: { url(): URL | undefined };
-  } = {};
-
+  const targets: Targets = {};
   // The gateway first: a taken port shows at once.
-  const gateway = unfinished.use(
-    await startGateway(port, {
-      dataApi: () => parts.dataApi?.url,
-      edgeFunction: () => parts.edgeFunction?.url(),
-    }),
-  );
+  const gateway = unfinished.use(await startGateway(port, targets));
   const service = { ...LOCAL_SERVICE, API_URL: gateway.url.origin };
-  parts.dataApi = unfinished.use(await startDataApi(service));
+  targets.dataApi = unfinished.use(await startDataApi(service));
 
   const options = { ...functionOptions, env: platformEnv(service) };
-  if (onReload) {
-    parts.edgeFunction = unfinished.use(
-      await startReloadingFunction(options, onReload),
-    );
-  } else {
-    const { url } = unfinished.use(await downloadAndStartFunction(options));
-    parts.edgeFunction = { url: () => url };
-  }
+  targets.edgeFunction = unfinished.use(
+    onReload
+      ? await startReloadingFunction(options, onReload)
+      : await downloadAndStartFunction(options),
+  );
 
   const running = unfinished.move();
   return { service, [Symbol.asyncDispose]: () => running.disposeAsync() };

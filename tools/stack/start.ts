@@ -48,11 +48,10 @@ function readArguments(): number {
       console.log(USAGE);
       Deno.exit(0);
     }
-    if (/^\d{1,5}$/.test(values.port) && Number(values.port) <= 65_535) {
-      return Number(values.port);
-    }
-    return fail(
-      `--port takes a decimal number from 0 to 65535, not "${values.port}".\n\n${USAGE}`,
+    const isPort = /^\d+$/.test(values.port) && Number(values.port) < 65_536;
+    if (isPort) return Number(values.port);
+    throw new Error(
+      `--port takes a decimal number from 0 to 65535, not "${values.port}".`,
     );
   } catch (error) {
     return fail(`${(error as Error).message}\n\n${USAGE}`);
@@ -76,14 +75,12 @@ function endWhenAsked(): void {
 
 /** Stops at a Deno that is too old, before it fails at something that it does not know. */
 function requireDeno(): void {
-  const parts = (version: string) => version.split(".").map(Number);
-  const actual = parts(Deno.version.deno);
-  const lowest = parts(VERSIONS.lowestDeno);
-  const differs = lowest.findIndex((part, index) => part !== actual[index]);
-  if ((actual[differs] ?? 0) >= (lowest[differs] ?? 0)) return;
+  const { lowestDeno, deno: recommended } = VERSIONS;
+  const actual = Deno.version.deno;
+  if (actual.localeCompare(lowestDeno, "en", { numeric: true }) >= 0) return;
   fail(
-    `This is Deno ${Deno.version.deno}, and the lowest that runs this is ${VERSIONS.lowestDeno}. ` +
-      `Upgrade it (deno upgrade), or use: npx -y deno@${VERSIONS.deno} task start`,
+    `This is Deno ${actual}, and the lowest that runs this is ${lowestDeno}. ` +
+      `Upgrade it (deno upgrade), or use: npx -y deno@${recommended} task start`,
   );
 }
 

@@ -1,13 +1,13 @@
 /**
  * `deno task types`: generates `database.types.ts` from a database with the project's migrations.
  */
+import { execFileSync } from "node:child_process";
 import { FUNCTION_FOLDER } from "../project.ts";
 import { migrate } from "../stack/database.ts";
 import { startDatabaseServer } from "../stack/database_server.ts";
-import { downloadCli, supabase } from "../supabase_cli.ts";
+import { supabase } from "../supabase_cli.ts";
 
 if (import.meta.main) {
-  await downloadCli();
   const file = new URL("database.types.ts", FUNCTION_FOLDER);
   await Deno.writeTextFile(file, await generateTypes());
   console.error("Wrote database.types.ts");
@@ -29,17 +29,10 @@ export async function generateTypes(): Promise<string> {
   );
   if (code !== 0) throw new Error(`supabase gen types failed:\n${stderr}`);
   // The CLI's output takes two passes to come to rest.
-  return await format(await format(stdout));
+  return format(format(stdout));
 }
 
-async function format(source: string): Promise<string> {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["fmt", "--ext=ts", "-"],
-    stdin: "piped",
-    stdout: "piped",
-  }).spawn();
-  const writer = child.stdin.getWriter();
-  await writer.write(new TextEncoder().encode(source));
-  await writer.close();
-  return new TextDecoder().decode((await child.output()).stdout);
+function format(source: string): string {
+  const args = ["fmt", "--ext=ts", "-"];
+  return execFileSync(Deno.execPath(), args, { input: source }).toString();
 }

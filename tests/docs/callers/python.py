@@ -1,7 +1,7 @@
 """Runs the Python code.
 
 python3 python.py ask <times> <user>
-python3 python.py keep <pauses>      runs the file `call`; the stored time is in the file `stored`
+python3 python.py keep <pauses>      runs the file `call`; the stored time is in `active-at.txt`
 """
 
 import os

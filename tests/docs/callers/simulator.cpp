@@ -1,7 +1,7 @@
 // Stands in for the simulator: a clock, its Network API by way of curl, and the frames of a gauge.
 //
 //     gauge ask <times> <user>
-//     gauge keep <pauses>                makes the page's call; the stored time is in the file `stored`
+//     gauge keep <pauses>                makes the page's call; the stored time is in `active-at.txt`
 //     gauge together <user> <user>...    asks about all at once, and gets the last response first
 //     gauge hang <user>                  gets no response in time, and then one after all
 #include <chrono>

@@ -1,7 +1,7 @@
 // Runs the panel's code in an engine that has what Coherent GT has, and no more.
 //
 //     node panel.mjs ask <times> <user>
-//     node panel.mjs keep <pauses>      runs the file `call`; the stored time is in the file `stored`
+//     node panel.mjs keep <pauses>      runs the file `call`; the stored time is in `active-at.txt`
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import vm from "node:vm";
 
@@ -22,8 +22,8 @@ const panel = vm.createContext({
     if (++pauses < Number(count)) setTimeout(next);
   },
   GetStoredData: () =>
-    existsSync("stored") ? readFileSync("stored", "utf8") : null,
-  SetStoredData: (_key, text) => writeFileSync("stored", text),
+    existsSync("active-at.txt") ? readFileSync("active-at.txt", "utf8") : null,
+  SetStoredData: (_key, text) => writeFileSync("active-at.txt", text),
   // What the call on the page names.
   showPanel: () => console.log("unlock"),
   showActivation: (result) => console.log("lock", result),

@@ -1,4 +1,6 @@
+import { fileURLToPath } from "node:url";
 import { serveOnLoopback } from "../../tools/loopback.ts";
+import { makeTempFolder } from "../../tools/temp_folder.ts";
 
 /** An upload of `supabase functions deploy`: what the platform would have got. */
 export interface Upload {
@@ -10,18 +12,6 @@ export interface Upload {
     import_map_path: string;
     verify_jwt: boolean;
   };
-}
-
-/** Stands in for the Management API of the platform. Disposing of it ends it. */
-export interface ManagementApi extends AsyncDisposable {
-  /** What the CLI has uploaded so far. */
-  uploads: Upload[];
-  /** Method and path of each request that would have changed something, except uploads. */
-  writes: string[];
-  /** Arguments that send the CLI here instead of to the platform. */
-  args: string[];
-  /** Variables that go with them. */
-  env: Record<string, string>;
 }
 
 const PROJECT_REF = "abcdefghijklmnopqrst";
@@ -46,42 +36,6 @@ const HOSTED_CONFIG = {
   storage: { enabled: true, file_size_limit: 104_857_600 },
 };
 
-/** Starts a Management API on a loopback port, with one project. */
-export async function startManagementApi(): Promise<ManagementApi> {
-  const uploads: Upload[] = [];
-  const writes: string[] = [];
-
-  const server = serveOnLoopback(async (request) => {
-    const { pathname } = new URL(request.url);
-    if (pathname === `${PATH}/functions/deploy`) {
-      const upload = await readUpload(request);
-      uploads.push(upload);
-      const slug = upload.metadata.name;
-      const added = { id: "1", slug, status: "ACTIVE", version: 1 };
-      return Response.json({ ...added, ...upload.metadata }, { status: 201 });
-    }
-    if (request.method !== "GET") writes.push(`${request.method} ${pathname}`);
-    return Response.json(ANSWERS[pathname] ?? {});
-  });
-
-  const { url } = server;
-  const profile = await Deno.makeTempFile({ suffix: ".yaml" });
-  await Deno.writeTextFile(
-    profile,
-    `name: stand-in\napi_url: ${url}\ndashboard_url: ${url}\nproject_host: supabase.co\n`,
-  );
-  return {
-    uploads,
-    writes,
-    args: [`--remote=${PROJECT_REF}`, "--profile", profile, "--yes"],
-    env: { SUPABASE_ACCESS_TOKEN: `sbp_${"0123456789".repeat(4)}` },
-    async [Symbol.asyncDispose]() {
-      await server[Symbol.asyncDispose]();
-      await Deno.remove(profile);
-    },
-  };
-}
-
 const ANSWERS: Record<string, unknown> = {
   [PATH]: { ref: PROJECT_REF, status: "ACTIVE_HEALTHY" },
   [`${PATH}/functions`]: [],
@@ -94,6 +48,46 @@ const ANSWERS: Record<string, unknown> = {
     },
   },
 };
+
+/** Stands in for the Management API of the platform, with one project. Disposing of it ends it. */
+export async function startManagementApi() {
+  const running = new AsyncDisposableStack();
+  const uploads: Upload[] = [];
+  const writes: string[] = [];
+  const { url } = running.use(serveOnLoopback(async (request) => {
+    const { pathname } = new URL(request.url);
+    if (pathname === `${PATH}/functions/deploy`) {
+      const upload = await readUpload(request);
+      uploads.push(upload);
+      const slug = upload.metadata.name;
+      const added = { id: "1", slug, status: "ACTIVE", version: 1 };
+      return Response.json({ ...added, ...upload.metadata }, { status: 201 });
+    }
+    if (request.method !== "GET") writes.push(`${request.method} ${pathname}`);
+    return Response.json(ANSWERS[pathname] ?? {});
+  }));
+  const folder = running.use(await makeTempFolder());
+  const profile = new URL("profile.yaml", folder.url);
+  await Deno.writeTextFile(
+    profile,
+    `name: stand-in\napi_url: ${url}\ndashboard_url: ${url}\nproject_host: supabase.co\n`,
+  );
+  return {
+    /** What the CLI has uploaded so far. */
+    uploads,
+    /** Method and path of each request that would have changed something, except uploads. */
+    writes,
+    /** Arguments that send the CLI here instead of to the platform, and variables to go with them. */
+    args: [
+      `--remote=${PROJECT_REF}`,
+      "--profile",
+      fileURLToPath(profile),
+      "--yes",
+    ],
+    env: { SUPABASE_ACCESS_TOKEN: `sbp_${"0123456789".repeat(4)}` },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
 
 async function readUpload(request: Request): Promise<Upload> {
   const form = await request.formData();
