@@ -144,12 +144,28 @@ Deno.test("existing table: columns of other names are followed, and old readers 
     await sql("-- Columns that always hold") + open.join(""),
   );
   await assertServes(server);
+  await assertRejects(() =>
+    server.exec("update public.activation_keys set curr_user = 'x'")
+  );
   await server.exec("set role authenticated");
   assertEquals(
     await server.exec("select count(*) from public.activation_keys"),
     [{ count: "2" }],
   );
   await server.exec("reset role");
+  await operator.undo();
+});
+
+Deno.test("existing table: a product that is a number gets a UUID, beside another block", async () => {
+  await using operator = await startAdoption(
+    TABLE.replace("project_id uuid", "product_number integer")
+      .replace("curr_user text", "curr_user character(40)")
+      .replaceAll(`'${PRODUCT}'`, "1"),
+  );
+  const uuid = (await sql("-- A UUID for each product"))
+    .replace(/'.*'/, `'${PRODUCT}'`);
+  await operator.adopt(uuid + await sql("-- Exact comparison") + ADOPTION);
+  await assertServes(operator.server);
   await operator.undo();
 });
 

@@ -254,10 +254,11 @@ Deno.test("snippet: the operator's supabase-js issues a key and records its firs
   await Deno.writeTextFile(
     file,
     `${code}
-const id = await issueKey(crypto.randomUUID());
-const uses = [];
-for (const user of ["Amelia", "Amelia", "Bessie"]) uses.push(await recordFirstUse(id, user));
-const mistyped = await recordFirstUse("AAAA-1", "Amelia").catch((error) => error.code);
+const product = crypto.randomUUID();
+const id = await issueKey(product);
+const uses = [await recordFirstUse(id, crypto.randomUUID(), "Bessie")];
+for (const user of ["Amelia", "Amelia", "Bessie"]) uses.push(await recordFirstUse(id, product, user));
+const mistyped = await recordFirstUse("AAAA-1", product, "Amelia").catch((error) => error.code);
 const { data } = await supabase.from("activation_keys").delete().eq("id", id).select("curr_user");
 console.log(JSON.stringify({ uses, mistyped, data }));
 Deno.exit();`,
@@ -272,7 +273,7 @@ Deno.exit();`,
   );
   assert(stdout, stderr);
   assertEquals(JSON.parse(stdout), {
-    uses: [true, false, false],
+    uses: [false, true, false, false],
     mistyped: "22P02",
     data: [{ curr_user: "Amelia" }],
   });
