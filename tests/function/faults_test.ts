@@ -165,11 +165,8 @@ const TWO_REQUESTS: Fault[] = [
     first(cut(head(200, `[${ROW}]`) + "["), rows()),
     NOT_FOUND,
   ],
-  ["one 503, and then no response", first(json(503, {}), hang), "timeout 0"],
   // A silent attempt gets a second one beside it, and what responds first counts.
   ["one that is silent", first(hang, keys()), ACTIVE],
-  ["two that are silent", hang, "timeout 0"],
-  ["the table locked for 4.5 s", lockedFor(4_500, keys()), ACTIVE],
   [
     "a slow one, and a failure beside it",
     first(
@@ -183,11 +180,26 @@ const TWO_REQUESTS: Fault[] = [
 /** Up to six attempts. */
 const MORE_REQUESTS: Fault[] = [
   ["each response after 2 s", after(2_000, keys()), ACTIVE],
+  ["each response after 4 s", after(4_000, keys()), ACTIVE],
+  ["the table locked for 4.3 s", lockedFor(4_300, keys()), ACTIVE],
   [
     "one that is slow but right, and a Data API that fails meanwhile",
-    first(after(3_500, keys()), unavailable),
+    first(after(4_700, keys()), unavailable),
     ACTIVE,
   ],
+  [
+    "one that fails slowly, and slow but right ones",
+    first(after(2_000, html(504)), after(2_500, keys())),
+    ACTIVE,
+  ],
+  ["two that are silent", first(hang, first(hang, keys())), ACTIVE],
+  [
+    "one 503, and one that is silent",
+    first(unavailable, first(hang, keys())),
+    ACTIVE,
+  ],
+  ["no response", hang, "timeout 0"],
+  ["one 503, and then no response", first(html(503), hang), "http_503 503"],
   [
     "one that is silent, and a restart meanwhile",
     first(hang, downFor(2_500, unavailable)),

@@ -115,9 +115,9 @@ function startNetwork(port: number) {
 }
 
 for (
-  const [protocol, serve, connections] of [
-    ["HTTP/2", serveHttp2, 1],
-    ["HTTP/1.1", serveHttp1, CALLERS],
+  const [protocol, serve, hasPool] of [
+    ["HTTP/2", serveHttp2, false],
+    ["HTTP/1.1", serveHttp1, true],
   ] as const
 ) {
   Deno.test(`silence: dead connections cost no caller its response (${protocol})`, async () => {
@@ -144,8 +144,7 @@ for (
     // Alone, so that the others find its connection.
     await assertAnswer(check(SEEDED.project_id, "a", edgeFunction.url), ACTIVE);
     await ask();
-    // One for all of them, or one for each.
-    assertEquals(network.connections(), connections);
+    assertEquals(network.connections() > 1, hasPool);
     network.die();
     const startedAt = performance.now();
     await ask();

@@ -28,8 +28,8 @@ Deno.test("load: a hundred callers of a silent Data API each get their 500, and 
   const badInputMs = performance.now() - startedAt;
   await Promise.all(responses);
   assert(badInputMs < LIMITS.budgetMs, `${Math.round(badInputMs)} ms`);
-  // Each asks a second time, and no more often.
-  assertEquals(dataApi.requests.length, 2 * CALLERS);
+  // Each asks a second time and, in case it is back by then, at the end.
+  assertEquals(dataApi.requests.length, 3 * CALLERS);
 
   const lines = await linesOf(edgeFunction, CALLERS);
   const codes = lines.map((line) => JSON.parse(line).code);

@@ -5,7 +5,7 @@
 const MAX_LENGTH = 1 * 1024 * 1024;
 
 /** Names of `DecompressionStream` for those of `Content-Encoding`. */
-const FORMATS: Record<string, string> = { br: "brotli", gzip: "gzip" };
+const FORMATS = new Map([["br", "brotli"], ["gzip", "gzip"]]);
 
 // A redirect would carry the secret key to wherever it points. No client is the platform's own, which
 // is used until it has once been silent.
@@ -39,26 +39,21 @@ export function leaveConnections(silentSince: number): void {
  * @throws {DOMException} When the signal aborts.
  */
 export const fetchDataApi: typeof fetch = async (input, init) => {
-  // A redirect would carry the secret key to wherever it points.
   // One row is too short for compression to gain anything. Among the client's own headers, this one
   // would be copied at each step of a query; these are the query's, and always `Headers`.
   (init?.headers as Headers).set("Accept-Encoding", "identity");
   const response = await fetch(input, { ...init, ...OWN });
   const { status, headers } = response;
   const isTooLong = Number(headers.get("Content-Length")) > MAX_LENGTH;
-  const format = FORMATS[headers.get("Content-Encoding") ?? ""];
+  const format = FORMATS.get(headers.get("Content-Encoding") ?? "");
   if (!isTooLong && !format && status !== 404) return response;
 
-  if (isTooLong) await response.body?.cancel();
-  let text = isTooLong ? "{}" : await textOf(response, format);
+  // Compressed unasked. Deno 2.1, whose types lack "brotli", decompresses that itself.
+  const decoder = format && new DecompressionStream(format as "gzip");
+  const body = decoder ? response.body?.pipeThrough(decoder) : response.body;
+  if (isTooLong) await body?.cancel();
+  let text = isTooLong ? "{}" : await new Response(body).text();
   // supabase-js takes a 404 with an array for an empty result, and an empty 404 for a success.
   if (status === 404 && /^\s*(\[|$)/.test(text)) text = "{}";
   return Object.assign(response, { text: () => Promise.resolve(text) });
 };
-
-/** Reads a body. It can be compressed unasked, which Deno 2.1 decompresses itself and Deno 2.9 does not. */
-function textOf(response: Response, format?: string): Promise<string> {
-  if (!format) return response.text();
-  const decoder = new DecompressionStream(format as CompressionFormat);
-  return new Response(response.body?.pipeThrough(decoder)).text();
-}

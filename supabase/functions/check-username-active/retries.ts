@@ -6,13 +6,10 @@ import { within } from "./within.ts";
 const BUDGET_MS = 5_000;
 
 /**
- * When each further attempt begins, in milliseconds after the first. The last one is as late as
- * possible, but early enough to end in time.
+ * When each further attempt begins, in milliseconds after the first, while none is heard of. The last
+ * one is as late as possible, but early enough to end in time.
  */
-const RETRY_AT_MS = [100, 500, 1_200, 2_400, 4_350];
-
-/** How long the first attempt may be silent before another begins beside it, in milliseconds. */
-const SILENCE_MS = 1_350;
+const RETRY_AT_MS = [100, 500, 1_350, 2_400, 4_350];
 
 /**
  * Maximum random delay added to each of these, in milliseconds, so that lookups that fail together
@@ -20,45 +17,51 @@ const SILENCE_MS = 1_350;
  */
 const JITTER_MS = 300;
 
+/** How long an attempt may be silent before another begins beside it, in milliseconds. */
+const SILENCE_MS = 1_350;
+
+/** What supabase-js makes of an attempt. Its status is 0 when there was no whole response. */
+type Result = PostgrestSingleResponse<unknown>;
+
 /**
- * Makes attempts until one succeeds, or fails for good, or time is up. When the first is silent,
- * another begins beside it, on fresh connections, and what responds first counts.
+ * Makes attempts, up to six, until one succeeds, or fails for good, or time is up. One that is silent
+ * goes on, but the next begins beside it, on fresh connections.
  *
  * @param attempt Makes one attempt, and ends it when the signal aborts. Never throws.
- * @returns What the last attempt gave, or the one before it when time is up during the last.
+ * @returns What the deciding attempt gave, or the last failure, or else that time was up.
  */
-export async function retry<T extends PostgrestSingleResponse<unknown>>(
-  attempt: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
+export async function retry(
+  attempt: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
   const startedAt = performance.now();
   const passedMs = () => performance.now() - startedAt;
   const controller = new AbortController();
   const first = attempt(controller.signal);
-  const jitterMs = JITTER_MS * Math.random();
-  let response = await within(SILENCE_MS + jitterMs, first);
-  if (response && !isTransient(response)) return response;
+  let failure = await within(SILENCE_MS, first);
+  if (failure && !isTransient(failure)) return failure;
+  if (!failure) leaveConnections(startedAt);
 
-  const timer = setTimeout(() => controller.abort(), BUDGET_MS - passedMs());
-  if (!response) leaveConnections(startedAt);
-  response ??= await Promise.race([first, attempt(controller.signal)]);
-  // Slow, but right: it still counts when another attempt has failed meanwhile.
-  const late = new Promise<T>((resolve) => {
-    first.then((response) => isTransient(response) || resolve(response));
-  });
+  setTimeout(() => controller.abort(), BUDGET_MS - passedMs());
+  const { promise: decision, resolve } = Promise.withResolvers<Result>();
+  const follow = async (attempt: Promise<Result>) => {
+    const result = await attempt;
+    if (!isTransient(result)) resolve(result);
+    else if (!controller.signal.aborted) failure = result;
+    return result;
+  };
+  const attempts = [follow(first)];
+  const jitterMs = JITTER_MS * Math.random();
   for (const at of RETRY_AT_MS) {
-    if (!isTransient(response)) break;
     // After a slow failure, go on with the next attempt that is not too late.
     if (passedMs() > at + JITTER_MS) continue;
-    const pauseMs = Math.max(0, at + jitterMs - passedMs());
-    await new Promise((done) => setTimeout(done, pauseMs));
-    const next = await Promise.race([late, attempt(controller.signal)]);
-    // When time is up during the last attempt, the failure before it says more.
-    if (at === RETRY_AT_MS.at(-1) && controller.signal.aborted) break;
-    response = next;
+    if (await within(Math.max(0, at + jitterMs - passedMs()), decision)) break;
+    const next = follow(attempt(controller.signal));
+    attempts.push(next);
+    const heard = await within(SILENCE_MS, Promise.race([decision, next]));
+    if (!heard) leaveConnections(startedAt);
   }
-  clearTimeout(timer);
-  controller.abort();
-  return response;
+  Promise.all(attempts).then(async () => resolve(failure ?? await first));
+  return await decision.finally(() => controller.abort());
 }
 
 /**
@@ -67,8 +70,7 @@ export async function retry<T extends PostgrestSingleResponse<unknown>>(
  * flight when PostgreSQL crashes; or the 401 "JWT issued at future" that hosted projects return for
  * a sound key now and then.
  */
-function isTransient(response: PostgrestSingleResponse<unknown>): boolean {
-  const { status, error } = response;
+function isTransient({ status, error }: Result): boolean {
   return status === 0 || (status >= 502 && status < 600) ||
     (status === 400 && error?.code === "") ||
     (status === 401 && error?.code === "PGRST303");
