@@ -12,6 +12,7 @@ import { LOCAL_SERVICE, platformEnv } from "../../tools/stack/local_service.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { ACTIVE } from "../support/answers.ts";
 import { linesOf, projectOf } from "../support/data_api_stub.ts";
+import { LIMITS } from "../support/limits.ts";
 import { assertAnswer, check } from "../support/requests.ts";
 import { close } from "../support/wire.ts";
 
@@ -146,9 +147,10 @@ for (
     await ask();
     assertEquals(network.connections() > 1, hasPool);
     network.die();
-    const startedAt = performance.now();
-    await ask();
-    assert(performance.now() - startedAt > PROMPT_MS, "nothing was silent");
+    for (const tookMs of await ask()) {
+      const isSecond = tookMs > PROMPT_MS && tookMs < LIMITS.lastAttemptMs;
+      assert(isSecond, `took ${Math.round(tookMs)} ms`);
+    }
     for (const tookMs of await ask()) {
       assert(tookMs < PROMPT_MS, `took ${Math.round(tookMs)} ms`);
     }
