@@ -6,8 +6,8 @@ import { within } from "./within.ts";
 const BUDGET_MS = 5_000;
 
 /**
- * When each further attempt begins, in milliseconds after the first, while none is heard of. The last
- * one is as late as possible, but early enough to end in time.
+ * When each further attempt may begin, in milliseconds after the first. One whose time passes while
+ * another is waited for is left out. The last is as late as possible, but early enough to end in time.
  */
 const RETRY_AT_MS = [100, 500, 1_350, 2_400, 4_350];
 
