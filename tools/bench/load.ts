@@ -33,7 +33,7 @@ export async function benchLoad({ deno, folders }: Subjects): Promise<void> {
     const env = platformEnv({ ...LOCAL_SERVICE, API_URL });
     await runRounds({
       title: `Load, ${CONNECTIONS} connections, Data API ${form}`,
-      rounds: 7,
+      rounds: 5,
       names,
       baseline: "bare",
       figures: ["requests per CPU second", "requests/s", "p50 ms", "p99 ms"],
