@@ -13,6 +13,9 @@ const FORMATS = new Map([["br", "brotli"], ["gzip", "gzip"]]);
 const OWN: RequestInit & { client?: Deno.HttpClient } = { redirect: "manual" };
 let connectedAt = -Infinity;
 
+/** Asked for, because one row is too short for compression to gain anything. */
+const UNCOMPRESSED = ["Accept-Encoding", "identity"];
+
 /**
  * Sends later queries over fresh connections. What is under way on the open ones goes on.
  *
@@ -40,11 +43,7 @@ export function leaveConnections(silentSince: number): void {
  * @throws {DOMException} When the signal aborts.
  */
 export const fetchDataApi: typeof fetch = async (input, init) => {
-  // The same for every query. One row is too short for compression to gain anything.
-  OWN.headers ??= [...init?.headers as Headers, [
-    "Accept-Encoding",
-    "identity",
-  ]];
+  OWN.headers ??= [...init?.headers as Headers, UNCOMPRESSED];
   const response = await fetch(input, { ...init, ...OWN });
   const { status, headers } = response;
   const isTooLong = Number(headers.get("Content-Length")) > MAX_LENGTH;
