@@ -1,4 +1,9 @@
-/** A server on a free loopback port. Disposing of it ends it. */
+import { once } from "node:events";
+import type { Server as HttpServer } from "node:http";
+import type { Server as HttpsServer } from "node:https";
+import type { AddressInfo } from "node:net";
+
+/** A server on a loopback port. Disposing of it ends it. */
 export interface LoopbackServer extends AsyncDisposable {
   url: string;
 }
@@ -14,5 +19,29 @@ export function serveOnLoopback(
   return {
     url: `http://127.0.0.1:${server.addr.port}`,
     [Symbol.asyncDispose]: () => server.shutdown(),
+  };
+}
+
+/**
+ * Lets a server of Node listen. Disposing of it ends it, whoever is connected.
+ *
+ * @param server The server.
+ * @param port Its TCP port; 0 for any free one.
+ * @throws {Error} When the port cannot be taken; `code` says why.
+ */
+export async function listenOnLoopback(
+  server: HttpServer | HttpsServer,
+  port = 0,
+): Promise<LoopbackServer> {
+  server.listen(port, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    [Symbol.asyncDispose]: () =>
+      new Promise((done) => {
+        server.close(() => done());
+        server.closeAllConnections();
+      }),
   };
 }

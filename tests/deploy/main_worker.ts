@@ -1,8 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, request as send } from "node:http";
-import type { AddressInfo } from "node:net";
 import { pipeline } from "node:stream/promises";
-import type { LoopbackServer } from "../../tools/loopback.ts";
+import { listenOnLoopback, type LoopbackServer } from "../../tools/loopback.ts";
 
 /**
  * Starts a relay that does with a request what the hosted platform's main worker does between the
@@ -40,15 +39,5 @@ export async function startMainWorker(target: string): Promise<LoopbackServer> {
     response.writeHead(received.statusCode ?? 0, received.headers);
     received.pipe(response);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    [Symbol.asyncDispose]: () =>
-      new Promise((done) => {
-        server.close(() => done());
-        server.closeAllConnections();
-      }),
-  };
+  return await listenOnLoopback(server);
 }

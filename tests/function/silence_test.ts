@@ -3,9 +3,9 @@
  * reset, and nothing comes back.
  */
 import { createServer } from "node:https";
-import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { assert, assertEquals } from "@std/assert";
+import { listenOnLoopback } from "../../tools/loopback.ts";
 import { SEEDED } from "../../tools/project.ts";
 import { startFunction } from "../../tools/stack/function_process.ts";
 import { LOCAL_SERVICE, platformEnv } from "../../tools/stack/local_service.ts";
@@ -69,15 +69,8 @@ async function serveHttp1(): Promise<Server> {
   const server = createServer({ cert, key }, ({ url = "" }, response) => {
     response.end(rowOf(url));
   });
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  return {
-    port: (server.address() as AddressInfo).port,
-    [Symbol.asyncDispose]: () =>
-      new Promise((done) => {
-        server.close(() => done());
-        server.closeAllConnections();
-      }),
-  };
+  const { url, ...listening } = await listenOnLoopback(server);
+  return { ...listening, port: Number(new URL(url).port) };
 }
 
 /** Passes connections on, until they die: then it reads what comes, and passes nothing on. */

@@ -1,6 +1,6 @@
 import { createProxyServer } from "httpxy";
 import { createServer, ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { listenOnLoopback } from "../loopback.ts";
 import { FUNCTION_PATH } from "../project.ts";
 import { isApiPage, serveApiPage } from "./api_page.ts";
 
@@ -71,19 +71,8 @@ export async function startGateway(
     proxy.web(request, response, { target });
   });
 
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, "127.0.0.1", resolve);
-  });
-  const address = server.address() as AddressInfo;
-  return {
-    url: new URL(`http://127.0.0.1:${address.port}`),
-    [Symbol.asyncDispose]: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  const listening = await listenOnLoopback(server, port);
+  return { ...listening, url: new URL(listening.url) };
 }
 
 function answer(
