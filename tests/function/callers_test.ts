@@ -1,9 +1,8 @@
 /** Callers that misbehave on the wire: each gets what it is due, and the function logs nothing. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import {
   ACTIVE,
-  type Answer,
   DATABASE_ERROR,
   METHOD_NOT_ALLOWED,
   PREFLIGHT,
@@ -26,6 +25,7 @@ import {
   send,
 } from "../support/requests.ts";
 import {
+  assertIs,
   breaksOff,
   exchange,
   post,
@@ -190,9 +190,3 @@ Deno.test("caller: none of these leaves a line in the log", async () => {
   const lines = await linesOf(edgeFunction, 1);
   assertEquals(lines.map((line) => JSON.parse(line).code), ["http_400"]);
 });
-
-/** Fails unless the text begins with this response's status and has its body. */
-function assertIs(text: string, { status, body }: Answer): void {
-  assert(text.startsWith(`HTTP/1.1 ${status} `), text || "no response");
-  assertStringIncludes(text, JSON.stringify(body));
-}

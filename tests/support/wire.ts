@@ -1,5 +1,7 @@
 /** The function on the wire: connections of one's own, and the memory that its process takes. */
+import { assert, assertStringIncludes } from "@std/assert";
 import { run } from "../../tools/command.ts";
+import type { Answer } from "./answers.ts";
 
 /** Talks to a server over a connection of one's own, and hangs up. */
 export async function raw<Result>(
@@ -38,6 +40,12 @@ export async function read(connection: Deno.TcpConn): Promise<string> {
   const length = await connection.read(buffer).catch(() => 0);
   clearTimeout(patience);
   return new TextDecoder().decode(buffer.subarray(0, length ?? 0));
+}
+
+/** Fails unless what came back first begins with this response's status and has its body. */
+export function assertIs(text: string, { status, body }: Answer): void {
+  assert(text.startsWith(`HTTP/1.1 ${status} `), text || "no response");
+  assertStringIncludes(text, JSON.stringify(body));
 }
 
 /** Writes all of a text, or of some bytes. */
