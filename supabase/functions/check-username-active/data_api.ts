@@ -21,11 +21,11 @@ const UNCOMPRESSED = ["Accept-Encoding", "identity"];
  *
  * A connection can die in silence, and Deno goes on using it: on HTTP/2 for every later query.
  *
- * @param silentSince When the silent query began, by `performance.now()`. Nothing happens if the
- * connections are fresher than that.
+ * @param silentMs How long ago the lookup began, in milliseconds. Nothing happens if the connections
+ * are fresher than that.
  */
-export function leaveConnections(silentSince: number): void {
-  if (connectedAt > silentSince) return;
+export function leaveConnections(silentMs: number): void {
+  if (performance.now() - connectedAt < silentMs) return;
   OWN.client?.close();
   OWN.client = Deno.createHttpClient({});
   connectedAt = performance.now();

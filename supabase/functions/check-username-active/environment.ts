@@ -12,7 +12,6 @@ export interface Environment {
 const Url = z.url({ protocol: /^https?$/ }).check(z.regex(/^[^@?#]*$/));
 // Whatever an HTTP header can carry: a stray line break would fail every lookup instead of the boot.
 const Key = z.string().check(z.regex(/^[\x21-\x7e]+$/));
-const SecretKeys = z.record(z.string(), z.unknown());
 
 /**
  * Reads the variables that the platform sets: the current names first, the legacy one after.
@@ -32,7 +31,7 @@ export function readEnvironment(): Environment {
 function readSecretKey(): string {
   try {
     const json = Deno.env.get("SUPABASE_SECRET_KEYS") || "{}";
-    const keys = SecretKeys.parse(JSON.parse(json));
+    const keys = z.record(z.string(), z.unknown()).parse(JSON.parse(json));
     // As `createAdminClient` of `@supabase/server` chooses.
     const key = keys.default ?? Object.values(keys)[0];
     if (key !== undefined) return Key.parse(key);

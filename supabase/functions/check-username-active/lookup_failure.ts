@@ -10,20 +10,18 @@ const Code = z.string().check(z.regex(/^([A-Z0-9]{5}|PGRST(\d{3}|X\d{2}))$/));
  *
  * @param response What supabase-js made of the Data API's response. Its status is 0 when there was
  * no whole one.
- * @param durationMs How long the lookup took, in milliseconds.
+ * @param duration_ms How long the lookup took, in milliseconds.
  */
 export function logLookupFailure(
   { status, error }: PostgrestSingleResponse<unknown>,
-  durationMs: number,
+  duration_ms: number,
 ): void {
   // The error may be any JSON, whatever its type says.
   let code = Code.safeParse(error?.code).data ?? `http_${status}`;
-  if (status === 0) {
-    // Then the error is supabase-js's own, and begins with the name of what the fetch threw.
-    code = error?.message.startsWith("Abort") ? "timeout" : "unreachable";
-  }
+  // An error of supabase-js's own begins with the name of what the fetch threw.
+  const isTimeout = status === 0 && error?.message.startsWith("Abort");
+  if (status === 0) code = isTimeout ? "timeout" : "unreachable";
   if (status === 200) code = "malformed";
-  const duration_ms = Math.round(durationMs);
   const line = { event: "lookup_failed", code, status, duration_ms };
   console.error(JSON.stringify(line));
 }

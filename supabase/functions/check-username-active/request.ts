@@ -35,8 +35,8 @@ export async function readActivationCheck(
   try {
     const bytes = await readBody(request);
     if (typeof bytes === "string") return bytes;
-    if (bytes.length === 0) return "missing_field";
-    body = JSON.parse(utf8.decode(bytes));
+    // No body is as good as `null`.
+    body = bytes.length > 0 ? JSON.parse(utf8.decode(bytes)) : null;
   } catch {
     // No UTF-8, no JSON, or a caller that hung up before the end.
     return "invalid_json";

@@ -1,12 +1,9 @@
 import { corsHeaders } from "@supabase/supabase-js/cors";
 
-const METHODS = "POST, OPTIONS";
-const HEADERS = {
-  "Access-Control-Allow-Origin": "*",
-  "Cache-Control": "no-store",
-};
-const JSON_HEADERS = { ...HEADERS, "Content-Type": "application/json" };
-const ALLOW_HEADERS = { ...JSON_HEADERS, Allow: METHODS };
+// Headers of all responses, of those with a body, and of the 405.
+const ALL = { "Access-Control-Allow-Origin": "*", "Cache-Control": "no-store" };
+const JSON_HEADERS = { ...ALL, "Content-Type": "application/json" };
+const ALLOW_HEADERS = { ...JSON_HEADERS, Allow: "POST, OPTIONS" };
 
 /** Status, body, and the headers if they are not those of JSON. */
 type Content = [number, string | null, Record<string, string>?];
@@ -25,8 +22,8 @@ const RESPONSES = {
   preflight: [204, null, {
     // The headers that supabase-js clients send are allowed, too.
     ...corsHeaders,
-    ...HEADERS,
-    "Access-Control-Allow-Methods": METHODS,
+    ...ALL,
+    "Access-Control-Allow-Methods": ALLOW_HEADERS.Allow,
     // A day, in seconds: otherwise each JSON request of a page costs two.
     "Access-Control-Max-Age": "86400",
   }],
