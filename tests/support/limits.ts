@@ -13,7 +13,7 @@ export const LIMITS = {
   budgetMs: 5_000,
   attempts: 6,
   /** When the last attempt begins at the earliest, in milliseconds. */
-  lastAttemptMs: 4_350,
+  lastAttemptMs: 4_200,
   /** How much of the Data API's response is read. */
   responseMiB: 1,
 } as const;
