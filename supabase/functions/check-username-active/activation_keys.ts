@@ -29,8 +29,8 @@ export function createLookup({ supabaseUrl, secretKey }: Environment): Lookup {
 
   return async ({ username, project_id }) => {
     const startedAt = Date.now();
-    // supabase-js reports every failure as a value.
-    const response = await retry(async (signal) =>
+    // supabase-js reports every failure as a value. A query is sent when it is awaited.
+    const { status, data, error } = await retry(async (signal) =>
       await activationKeys
         .select("project_id")
         .eq("project_id", project_id)
@@ -38,12 +38,11 @@ export function createLookup({ supabaseUrl, secretKey }: Environment): Lookup {
         .limit(1)
         .abortSignal(signal)
     );
-    const { status, data } = response;
     // Another success than 200 may have left rows out, and types do not validate what is sent.
     const isSound = status === 200 && Array.isArray(data) &&
       data.every((row) => row?.project_id === project_id);
     if (isSound) return data.length > 0 ? "active" : "not_found";
-    logLookupFailure(response, Date.now() - startedAt);
+    logLookupFailure({ status, error }, Date.now() - startedAt);
     return "lookup_failed";
   };
 }

@@ -33,11 +33,12 @@ export async function readBody(
     return await within(MAX_BODY_MS, request.bytes()) ?? "request_timeout";
   }
   const pieces = piecesOf(request.body ?? new Blob().stream());
+  // Or no length is declared.
   if (!(declared > MAX_BODY_BYTES)) {
     const read = await within(MAX_BODY_MS, collect(pieces));
     if (read !== "body_too_large") return read ?? "request_timeout";
   }
-  // Whoever is still sending can miss the response.
+  // Read on: whoever is still sending can miss the response.
   await within(MAX_DISCARDED_MS, discard(pieces)).catch(() => {});
   return "body_too_large";
 }
@@ -56,7 +57,7 @@ async function collect(pieces: AsyncIterator<Uint8Array>) {
   return "body_too_large";
 }
 
-/** Reads to the end. Who sends too much for that, waits until time is up. */
+/** Reads to the end. If too much comes, it never returns: time has to be up. */
 async function discard(pieces: AsyncIterable<Uint8Array>) {
   let bytes = 0;
   for await (const { length } of pieces) {
@@ -65,7 +66,7 @@ async function discard(pieces: AsyncIterable<Uint8Array>) {
   }
 }
 
-/** The pieces of a body as they arrive. Each is there until the next one is asked for. */
+/** The pieces of a body as they arrive. Each is valid until the next is asked for. */
 async function* piecesOf(body: ReadableStream<Uint8Array>) {
   let reader: ReadableStreamBYOBReader;
   try {

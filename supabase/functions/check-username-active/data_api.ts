@@ -8,9 +8,9 @@ const MAX_LENGTH = 1 * 1024 * 1024;
 const FORMATS = new Map([["br", "brotli"], ["gzip", "gzip"]]);
 
 // A redirect would carry the secret key to wherever it points. The headers are those of the first query,
-// which costs less than to make them for each. No client is the platform's own, which is used until it
-// has once been silent.
-const OWN: RequestInit & { client?: Deno.HttpClient } = { redirect: "manual" };
+// which costs less than to make them for each. Without a client, Deno uses its own: until the first
+// silence.
+const own: RequestInit & { client?: Deno.HttpClient } = { redirect: "manual" };
 let connectedAt = -Infinity;
 
 /** Asked for, because one row is too short for compression to gain anything. */
@@ -21,13 +21,13 @@ const UNCOMPRESSED = ["Accept-Encoding", "identity"];
  *
  * A connection can die in silence, and Deno goes on using it: on HTTP/2 for every later query.
  *
- * @param silentMs How long ago the lookup began, in milliseconds. Nothing happens if the connections
+ * @param lookupMs How long ago the lookup began, in milliseconds. Nothing happens if the connections
  * are fresher than that.
  */
-export function leaveConnections(silentMs: number): void {
-  if (performance.now() - connectedAt < silentMs) return;
-  OWN.client?.close();
-  OWN.client = Deno.createHttpClient({});
+export function leaveConnections(lookupMs: number): void {
+  if (performance.now() - connectedAt < lookupMs) return;
+  own.client?.close();
+  own.client = Deno.createHttpClient({});
   connectedAt = performance.now();
 }
 
@@ -43,19 +43,18 @@ export function leaveConnections(silentMs: number): void {
  * @throws {DOMException} When the signal aborts.
  */
 export const fetchDataApi: typeof fetch = async (input, init) => {
-  OWN.headers ??= [...init?.headers as Headers, UNCOMPRESSED];
-  const response = await fetch(input, { ...init, ...OWN });
-  const { status, headers } = response;
-  const isTooLong = Number(headers.get("Content-Length")) > MAX_LENGTH;
-  const format = FORMATS.get(headers.get("Content-Encoding") ?? "");
-  if (!isTooLong && !format && status !== 404) return response;
+  own.headers ??= [...init?.headers as Headers, UNCOMPRESSED];
+  const response = await fetch(input, { ...init, ...own });
+  const isTooLong = Number(response.headers.get("Content-Length")) > MAX_LENGTH;
+  const format = FORMATS.get(response.headers.get("Content-Encoding") ?? "");
+  if (!isTooLong && !format && response.status !== 404) return response;
 
-  // Compressed unasked. Deno 2.1, whose types lack "brotli", decompresses that itself.
+  // Compressed unasked. Deno 2.1 has decompressed it already; its types lack "brotli".
   const decoder = format && new DecompressionStream(format as "gzip");
   const body = decoder ? response.body?.pipeThrough(decoder) : response.body;
   if (isTooLong) await body?.cancel();
   let text = isTooLong ? "{}" : await new Response(body).text();
   // supabase-js takes a 404 with an array for an empty result, and an empty 404 for a success.
-  if (status === 404 && /^\s*(\[|$)/.test(text)) text = "{}";
+  if (response.status === 404 && /^\s*(\[|$)/.test(text)) text = "{}";
   return Object.assign(response, { text: () => Promise.resolve(text) });
 };

@@ -10,7 +10,7 @@ export interface Environment {
 
 // Credentials in it would become a second `Authorization` header; a query or a fragment is lost.
 const Url = z.url({ protocol: /^https?$/ }).check(z.regex(/^[^@?#]*$/));
-// Whatever an HTTP header can carry: a stray line break would fail every lookup instead of the boot.
+// Visible ASCII: a stray line break would fail every lookup instead of the boot.
 const Key = z.string().check(z.regex(/^[\x21-\x7e]+$/));
 
 /**

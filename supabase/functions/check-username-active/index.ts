@@ -1,8 +1,8 @@
 /**
  * Tells a simulator add-on whether a user holds an active activation key for a product.
  *
- * A request travels `request.ts` (with `body.ts`) → `activation_keys.ts` (with `retries.ts`) →
- * `responses.ts`.
+ * A request travels `request.ts` (with `body.ts`) → `activation_keys.ts` (with `retries.ts`,
+ * `data_api.ts` and `lookup_failure.ts`) → `responses.ts`.
  */
 import { createLookup } from "./activation_keys.ts";
 import { readEnvironment } from "./environment.ts";

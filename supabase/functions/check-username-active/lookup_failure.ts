@@ -8,17 +8,17 @@ const Code = z.string().check(z.regex(/^([A-Z0-9]{5}|PGRST(\d{3}|X\d{2}))$/));
  * Logs a failed lookup as one JSON line. The line has no text that anybody sent, only a code of a
  * fixed form and numbers, so neither a user's name nor the secret key can get into the log.
  *
- * @param response What supabase-js made of the Data API's response. Its status is 0 when there was
+ * @param failure What supabase-js made of the Data API's response. Its status is 0 when there was
  * no whole one.
  * @param duration_ms How long the lookup took, in milliseconds.
  */
 export function logLookupFailure(
-  { status, error }: PostgrestSingleResponse<unknown>,
+  { status, error }: Pick<PostgrestSingleResponse<unknown>, "status" | "error">,
   duration_ms: number,
 ): void {
   // The error may be any JSON, whatever its type says.
   let code = Code.safeParse(error?.code).data ?? `http_${status}`;
-  // An error of supabase-js's own begins with the name of what the fetch threw.
+  // At status 0 it is supabase-js's own, and begins with the name of what the fetch threw.
   const isTimeout = status === 0 && error?.message.startsWith("Abort");
   if (status === 0) code = isTimeout ? "timeout" : "unreachable";
   if (status === 200) code = "malformed";

@@ -6,7 +6,7 @@ const ActivationCheck = z.object({
   // stored, and a lone surrogate would turn into U+FFFD in the query's URL and match that user.
   username: z.string().check(z.regex(/^[^\0\p{Surrogate}]{1,256}$/u)),
   // Not `z.uuid()`: that refuses UUIDs without the version and variant of RFC 9562.
-  // In lower case, as PostgreSQL writes it.
+  // In lower case, as in the rows that it is compared with.
   project_id: z.guid().check(z.toLowerCase()),
 });
 
@@ -35,10 +35,10 @@ export async function readActivationCheck(
   try {
     const bytes = await readBody(request);
     if (typeof bytes === "string") return bytes;
-    // No body is as good as `null`.
+    // An empty body counts as `null`.
     body = bytes.length > 0 ? JSON.parse(utf8.decode(bytes)) : null;
   } catch {
-    // No UTF-8, no JSON, or a caller that hung up before the end.
+    // Not UTF-8, not JSON, or a caller that hung up before the end.
     return "invalid_json";
   }
 

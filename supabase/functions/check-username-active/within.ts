@@ -1,7 +1,7 @@
 /** For how long a timer can be shared after it was started, in milliseconds. */
 const SHARED_MS = 50;
 
-/** The waits of those timers, by how long they last, in milliseconds. */
+/** The waits of those timers, by their length in milliseconds. */
 const shared = new Map<number, Set<() => void>>();
 
 /**
@@ -10,7 +10,8 @@ const shared = new Map<number, Set<() => void>>();
  * Waits of the same length that begin together share a timer: one for each would take a tenth of a
  * request's CPU time.
  *
- * @param ms How long at least, in milliseconds. At most, it is 50 more.
+ * @param ms How long, in milliseconds. It becomes up to 50 more, and less by as much as the event
+ * loop is held up meanwhile.
  * @param promise What to wait for. It goes on when time is up.
  * @returns What the promise gives, or `undefined` when that takes too long.
  */
