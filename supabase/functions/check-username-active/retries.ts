@@ -12,12 +12,12 @@ const BUDGET_MS = 5_000;
 const RETRY_AT_MS = [100, 500, 1_350, 2_300, 4_300];
 
 /**
- * Maximum random delay before each further attempt, in milliseconds, so that lookups that fail
- * together do not retry together.
+ * Maximum random delay before each further attempt, in milliseconds, plus up to 50, so that lookups
+ * that fail together do not retry together.
  */
 const JITTER_MS = 300;
 
-/** How long an attempt may be silent before another begins beside it, in milliseconds. */
+/** How long an attempt may be silent before another begins beside it, in milliseconds, plus up to 50. */
 const SILENCE_MS = 1_300;
 
 /** What supabase-js makes of an attempt. Its status is 0 when there was no whole response. */
