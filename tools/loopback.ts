@@ -5,19 +5,30 @@ import type { AddressInfo } from "node:net";
 
 /** A server on a loopback port. Disposing of it ends it. */
 export interface LoopbackServer extends AsyncDisposable {
+  /** Its address, without TLS. */
   url: string;
+  /** Its TCP port. */
+  port: number;
 }
 
-/** Starts a server that responds with what the handler gives. */
+/**
+ * Starts a server that responds with what the handler gives.
+ *
+ * @param handler What responds.
+ * @param certificate Over TLS with this. Without TLS, when not given.
+ */
 export function serveOnLoopback(
   handler: (request: Request) => Response | Promise<Response>,
+  certificate?: Deno.TlsCertifiedKeyPem,
 ): LoopbackServer {
   const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    { hostname: "127.0.0.1", port: 0, onListen: () => {}, ...certificate },
     handler,
   );
+  const { port } = server.addr;
   return {
-    url: `http://127.0.0.1:${server.addr.port}`,
+    url: `http://127.0.0.1:${port}`,
+    port,
     [Symbol.asyncDispose]: () => server.shutdown(),
   };
 }
@@ -38,6 +49,7 @@ export async function listenOnLoopback(
   const address = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${address.port}`,
+    port: address.port,
     [Symbol.asyncDispose]: () =>
       new Promise((done) => {
         server.close(() => done());

@@ -6,7 +6,7 @@ import { createServer } from "node:https";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { assert, assertEquals } from "@std/assert";
-import { listenOnLoopback } from "../../tools/loopback.ts";
+import { listenOnLoopback, serveOnLoopback } from "../../tools/loopback.ts";
 import { SEEDED } from "../../tools/project.ts";
 import { startFunction } from "../../tools/stack/function_process.ts";
 import { LOCAL_SERVICE, platformEnv } from "../../tools/stack/local_service.ts";
@@ -48,31 +48,15 @@ function pem(label: string, base64: string): string {
   return `-----BEGIN ${label}-----\n${base64}\n-----END ${label}-----\n`;
 }
 
-/** A server with a key for everyone, over TLS. */
-interface Server extends AsyncDisposable {
-  port: number;
-}
-
 const rowOf = (path: string) => `[{"project_id":"${projectOf(path)}"}]`;
 
-function serveHttp2(): Server {
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, cert, key, onListen: () => {} },
-    ({ url }) => new Response(rowOf(url)),
-  );
-  return {
-    port: server.addr.port,
-    [Symbol.asyncDispose]: () => server.shutdown(),
-  };
-}
-
-async function serveHttp1(): Promise<Server> {
-  const server = createServer({ cert, key }, ({ url = "" }, response) => {
+/** Servers with a key for everyone, over TLS. */
+const serveHttp2 = () =>
+  serveOnLoopback(({ url }) => new Response(rowOf(url)), { cert, key });
+const serveHttp1 = () =>
+  listenOnLoopback(createServer({ cert, key }, ({ url = "" }, response) => {
     response.end(rowOf(url));
-  });
-  const { url, ...listening } = await listenOnLoopback(server);
-  return { ...listening, port: Number(new URL(url).port) };
-}
+  }));
 
 /** Passes connections on, until they die: then it reads what comes, and passes nothing on. */
 function startNetwork(port: number) {

@@ -40,20 +40,20 @@ export async function startDataApi(
       secret_key: SECRET_KEY,
     },
   });
-  const { url } = unfinished.use(
+  const server = unfinished.use(
     serveOnLoopback((request) => app.fetch(withRawFilters(request))),
   );
 
   // The first requests make `@supabase/lite` set up its roles; concurrent ones would fail now and then.
   const response = await fetch(
-    `${url}/rest/v1/activation_keys?select=id&limit=1`,
+    `${server.url}/rest/v1/activation_keys?select=id&limit=1`,
     { headers: { apikey: SECRET_KEY } },
   );
   const text = await response.text();
   if (!response.ok) throw new Error(`The Data API does not answer: ${text}`);
 
   const running = unfinished.move();
-  return { url, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return { ...server, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
 /**
