@@ -364,10 +364,11 @@ async function attemptsAreSpread(ms: number): Promise<void> {
   };
   const lookups = await Promise.all(Array.from({ length: SPREAD }, attempts));
   for (const at of lookups) assert(at.length <= MAX_ATTEMPTS, `${at}`);
-  const last = lookups.map((at) => at.at(-1) ?? NaN);
+  const timesOf = (attempt: number) =>
+    lookups.map((times) => times.at(attempt) ?? NaN);
+  const [second, last] = [timesOf(1), timesOf(-1)];
   assert(last.every((at) => at >= lastAttemptMs && at < budgetMs), `${last}`);
-  for (const attempt of [1, -1]) {
-    const at = lookups.map((times) => times.at(attempt) ?? NaN);
+  for (const at of [second, last]) {
     // That eight are so close by chance happens once in a million times.
     assert(Math.max(...at) - Math.min(...at) > 30, `${at}`);
   }
