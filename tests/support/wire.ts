@@ -1,7 +1,7 @@
 /** The function on the wire: connections of one's own, and the memory that its process takes. */
 import { assert, assertStringIncludes } from "@std/assert";
 import { run } from "../../tools/command.ts";
-import type { Answer } from "./answers.ts";
+import type { Expected } from "./contract.ts";
 
 /** Talks to a server over a connection of one's own, and hangs up. */
 export async function raw<Result>(
@@ -43,48 +43,31 @@ export async function read(connection: Deno.TcpConn): Promise<string> {
 }
 
 /** Fails unless what came back first begins with this response's status and has its body. */
-export function assertIs(text: string, { status, body }: Answer): void {
+export function assertIs(text: string, { status, body }: Expected): void {
   assert(text.startsWith(`HTTP/1.1 ${status} `), text || "no response");
   assertStringIncludes(text, JSON.stringify(body));
 }
 
-/** Writes all of a text, or of some bytes. */
+/** Writes all of a text. */
 export async function write(
   connection: Deno.TcpConn,
-  content: string | Uint8Array,
+  text: string,
 ): Promise<void> {
   const writer = connection.writable.getWriter();
   try {
-    await writer.write(bytesOf(content));
+    await writer.write(new TextEncoder().encode(text));
   } finally {
     writer.releaseLock();
   }
-}
-
-/** The bytes of a text, in UTF-8, or the bytes themselves. */
-export function bytesOf(content: string | Uint8Array): Uint8Array {
-  return typeof content === "string"
-    ? new TextEncoder().encode(content)
-    : content;
 }
 
 /** Closes a connection, unless that has been done. */
 export function close(connection: Deno.TcpConn): void {
   try {
     connection.close();
-  } catch (error) {
-    if (!isClosed(error)) throw error;
+  } catch {
+    // It was closed before, by whichever side.
   }
-}
-
-/** Whether an error says that the connection is closed, by whichever side. */
-export function isClosed(error: unknown): boolean {
-  return error instanceof Deno.errors.BadResource ||
-    error instanceof Deno.errors.Interrupted ||
-    error instanceof Deno.errors.BrokenPipe ||
-    // What Windows says instead of a reset.
-    error instanceof Deno.errors.ConnectionAborted ||
-    error instanceof Deno.errors.ConnectionReset;
 }
 
 /** Memory of a process, in MB. */

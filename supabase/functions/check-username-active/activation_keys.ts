@@ -1,25 +1,21 @@
 import { createClient } from "@supabase/supabase-js";
-import { fetchDataApi } from "./data_api.ts";
+import { fetchDataApi, pool } from "./data_api.ts";
 import type { Database } from "./database.types.ts";
-import type { Environment } from "./environment.ts";
 import { logLookupFailure } from "./lookup_failure.ts";
 import type { ActivationCheck } from "./request.ts";
 import { retry } from "./retries.ts";
 
-/** How a lookup ends. A failure is an outcome, too. */
-export type LookupOutcome = "active" | "not_found" | "lookup_failed";
-
-/** Looks a check up in the table. Never throws. */
-export type Lookup = (check: ActivationCheck) => Promise<LookupOutcome>;
-
 /**
  * Makes the lookup, and with it the one supabase-js client of the isolate.
  *
- * @param environment Where the Data API is, and the secret key for it.
- * @returns The lookup. It logs one line for each failure, and nothing else.
+ * @param url The base address of the project's APIs.
+ * @param secretKey The key for them. It is never logged and never sent to a caller.
+ * @returns The lookup: gives how it ended, of which a failure is one way. It never throws, and logs one
+ * line for each failure, and nothing else.
  */
-export function createLookup({ supabaseUrl, secretKey }: Environment): Lookup {
-  const activationKeys = createClient<Database>(supabaseUrl, secretKey, {
+export function createLookup(url: string, secretKey: string) {
+  // Each `select` copies the address and the headers, so this can be kept.
+  const activationKeys = createClient<Database>(url, secretKey, {
     // There is no session, and this keeps supabase-js from looking for one at every query.
     accessToken: () => Promise.resolve(null),
     global: { fetch: fetchDataApi },
@@ -27,22 +23,22 @@ export function createLookup({ supabaseUrl, secretKey }: Environment): Lookup {
     db: { retry: false },
   }).from("activation_keys");
 
-  return async ({ username, project_id }) => {
-    const startedAt = Date.now();
+  return async ({ username, project_id }: ActivationCheck) => {
+    const startedAt = performance.now();
     // supabase-js reports every failure as a value. A query is sent when it is awaited.
-    const { status, data, error } = await retry(async (signal) =>
-      await activationKeys
+    const result = await retry((signal) =>
+      activationKeys
         .select("project_id")
         .eq("project_id", project_id)
         .eq("curr_user", username)
         .limit(1)
-        .abortSignal(signal)
-    );
+        .abortSignal(signal), pool);
+    const rows = result?.data;
     // Another success than 200 may have left rows out, and types do not validate what is sent.
-    const isSound = status === 200 && Array.isArray(data) &&
-      data.every((row) => row?.project_id === project_id);
-    if (isSound) return data.length > 0 ? "active" : "not_found";
-    logLookupFailure({ status, error }, Date.now() - startedAt);
+    const isSound = result?.status === 200 && Array.isArray(rows) &&
+      rows.every((row) => row?.project_id === project_id);
+    if (isSound) return rows.length > 0 ? "active" : "not_found";
+    logLookupFailure(result, Math.round(performance.now() - startedAt));
     return "lookup_failed";
   };
 }

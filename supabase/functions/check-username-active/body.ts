@@ -1,4 +1,4 @@
-import { within } from "./within.ts";
+import { within } from "./clock.ts";
 
 /** Longest request body that is accepted: bytes, pieces, and milliseconds until it is whole. */
 const MAX_BODY_BYTES = 16 * 1024;
@@ -12,42 +12,35 @@ const MAX_DISCARDED_MS = 1_000;
 /** What a discarded piece counts at least, in bytes: small ones take as much time as large ones. */
 const MIN_PIECE_BYTES = 2 * 1024;
 
-/** Why a body is not read: it is not whole within 10 s; or too long, or in too many pieces. */
-export type UnreadBody = "request_timeout" | "body_too_large";
-
 /**
  * Reads the body of a request.
  *
  * @param request The request. Of its headers, only those about the body's length are looked at.
  * @returns The whole body: up to 16 KiB, in up to 1,024 pieces if its length is not declared. Or why
- * there is none.
- * @throws When the caller hangs up before the end.
+ * there is none: it is too long, or not whole within 10 s, or breaks off. Never throws.
  */
-export async function readBody(
-  request: Request,
-): Promise<Uint8Array | UnreadBody> {
-  const declared = Number(request.headers.get("Content-Length") ?? NaN);
-  // A body of declared length is read whole, which costs less than piece by piece.
+export async function readBody(request: Request) {
   // Deno 2.1 takes both headers at once, and then the declared length is not the body's.
-  if (declared <= MAX_BODY_BYTES && !request.headers.has("Transfer-Encoding")) {
+  const isChunked = request.headers.has("Transfer-Encoding");
+  const declared = isChunked ? null : request.headers.get("Content-Length");
+  if (declared !== null && Number(declared) <= MAX_BODY_BYTES) {
+    // This costs less than piece by piece.
     return await within(MAX_BODY_MS, request.bytes()) ?? "request_timeout";
   }
   const pieces = piecesOf(request.body ?? new Blob().stream());
-  // Or no length is declared.
-  if (!(declared > MAX_BODY_BYTES)) {
-    const read = await within(MAX_BODY_MS, collect(pieces));
-    if (read !== "body_too_large") return read ?? "request_timeout";
+  if (declared === null) {
+    const body = await within(MAX_BODY_MS, collect(pieces));
+    if (body !== "body_too_large") return body ?? "request_timeout";
   }
   // Read on: whoever is still sending can miss the response.
-  await within(MAX_DISCARDED_MS, discard(pieces)).catch(() => {});
+  await within(MAX_DISCARDED_MS, discard(pieces));
   return "body_too_large";
 }
 
-/** Puts a body together, unless it is too long, or in too many pieces. */
+/** Puts a body together, unless it is too long or in too many pieces. */
 async function collect(pieces: AsyncIterator<Uint8Array>) {
   const bytes = new Uint8Array(MAX_BODY_BYTES);
-  let length = 0;
-  for (let count = 0; count <= MAX_BODY_PIECES; count++) {
+  for (let count = 0, length = 0; count <= MAX_BODY_PIECES; count++) {
     const { done, value } = await pieces.next();
     if (done) return bytes.subarray(0, length);
     if (length + value.length > MAX_BODY_BYTES) break;
@@ -57,12 +50,14 @@ async function collect(pieces: AsyncIterator<Uint8Array>) {
   return "body_too_large";
 }
 
-/** Reads to the end. If too much comes, it never returns: time has to be up. */
+/** Reads to the end, but no more than 8 MiB. */
 async function discard(pieces: AsyncIterable<Uint8Array>) {
+  const never = new Promise<never>(() => {});
   let bytes = 0;
   for await (const { length } of pieces) {
     bytes += Math.max(length, MIN_PIECE_BYTES);
-    if (bytes > MAX_DISCARDED_BYTES) await new Promise(() => {});
+    // Whoever goes on sending is held up until the time is over: otherwise the response gets lost.
+    if (bytes > MAX_DISCARDED_BYTES) await within(MAX_DISCARDED_MS, never);
   }
 }
 

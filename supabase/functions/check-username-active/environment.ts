@@ -1,34 +1,27 @@
 import * as z from "zod/mini";
 
-/** What the function needs to reach its project's Data API. */
-export interface Environment {
-  /** The project's base address. */
-  supabaseUrl: string;
-  /** The key whose role may read the table. Never logged, never sent to a caller. */
-  secretKey: string;
-}
-
 // Credentials in it would become a second `Authorization` header; a query or a fragment is lost.
 const Url = z.url({ protocol: /^https?$/ }).check(z.regex(/^[^@?#]*$/));
 // Visible ASCII: a stray line break would fail every lookup instead of the boot.
 const Key = z.string().check(z.regex(/^[\x21-\x7e]+$/));
 
 /**
- * Reads the variables that the platform sets: the current names first, the legacy one after.
+ * Reads the base address of the project's APIs.
  *
- * @returns The address and the secret key.
- * @throws {Error} When a variable is missing or malformed. The message names the variable, never
- * its value, and stops the boot.
+ * @throws {Error} When it is missing or malformed. The message names the variable, never its value, and
+ * stops the boot.
  */
-export function readEnvironment(): Environment {
-  return {
-    supabaseUrl: Url.safeParse(Deno.env.get("SUPABASE_URL")).data ??
-      refuse("SUPABASE_URL must be a bare http or https address"),
-    secretKey: readSecretKey(),
-  };
+export function readSupabaseUrl(): string {
+  return Url.safeParse(Deno.env.get("SUPABASE_URL")).data ??
+    refuse("SUPABASE_URL must be a bare http or https address");
 }
 
-function readSecretKey(): string {
+/**
+ * Reads the key whose role may read the table: the current name first, the legacy one after.
+ *
+ * @throws {Error} As `readSupabaseUrl` does.
+ */
+export function readSecretKey(): string {
   try {
     const json = Deno.env.get("SUPABASE_SECRET_KEYS") || "{}";
     const keys = z.record(z.string(), z.unknown()).parse(JSON.parse(json));

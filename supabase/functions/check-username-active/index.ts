@@ -2,15 +2,15 @@
  * Tells a simulator add-on whether a user holds an active activation key for a product.
  *
  * A request travels `request.ts` (with `body.ts`) → `activation_keys.ts` (with `retries.ts`,
- * `data_api.ts` and `lookup_failure.ts`) → `responses.ts`.
+ * `data_api.ts` and `lookup_failure.ts`) → `responses.ts`. What waits does so by `clock.ts`.
  */
 import { createLookup } from "./activation_keys.ts";
-import { readEnvironment } from "./environment.ts";
+import { readSecretKey, readSupabaseUrl } from "./environment.ts";
 import { readActivationCheck } from "./request.ts";
 import { respond } from "./responses.ts";
 
 // Made once for each isolate: a client for each request would cost more than half of the throughput.
-const lookup = createLookup(readEnvironment());
+const lookup = createLookup(readSupabaseUrl(), readSecretKey());
 
 export default {
   /** Responds to a request. Never throws: what goes wrong is an outcome, too. */

@@ -1,5 +1,5 @@
-import type { PostgrestSingleResponse } from "@supabase/supabase-js";
 import * as z from "zod/mini";
+import type { Result } from "./retries.ts";
 
 /** The form of PostgreSQL's codes and of PostgREST's. */
 const Code = z.string().check(z.regex(/^([A-Z0-9]{5}|PGRST(\d{3}|X\d{2}))$/));
@@ -8,19 +8,15 @@ const Code = z.string().check(z.regex(/^([A-Z0-9]{5}|PGRST(\d{3}|X\d{2}))$/));
  * Logs a failed lookup as one JSON line. The line has no text that anybody sent, only a code of a
  * fixed form and numbers, so neither a user's name nor the secret key can get into the log.
  *
- * @param failure What supabase-js made of the Data API's response. Its status is 0 when there was
- * no whole one.
+ * @param failure What supabase-js made of the Data API's response. Its status is 0 when there was no
+ * whole one. Nothing, when time was up without a failure.
  * @param duration_ms How long the lookup took, in milliseconds.
  */
-export function logLookupFailure(
-  { status, error }: Pick<PostgrestSingleResponse<unknown>, "status" | "error">,
-  duration_ms: number,
-): void {
+export function logLookupFailure(failure: Result | void, duration_ms: number) {
+  const { status = 0, error } = failure ?? {};
   // The error may be any JSON, whatever its type says.
   let code = Code.safeParse(error?.code).data ?? `http_${status}`;
-  // At status 0 it is supabase-js's own, and begins with the name of what the fetch threw.
-  const isTimeout = status === 0 && error?.message.startsWith("Abort");
-  if (status === 0) code = isTimeout ? "timeout" : "unreachable";
+  if (status === 0) code = failure ? "unreachable" : "timeout";
   if (status === 200) code = "malformed";
   const line = { event: "lookup_failed", code, status, duration_ms };
   console.error(JSON.stringify(line));

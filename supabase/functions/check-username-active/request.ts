@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { readBody, type UnreadBody } from "./body.ts";
+import { readBody } from "./body.ts";
 
 const ActivationCheck = z.object({
   // 1 to 256 code points (not UTF-16 units), without U+0000 and lone surrogates: neither can be
@@ -13,14 +13,8 @@ const ActivationCheck = z.object({
 const present = z.unknown().check(z.refine((value) => (value ?? "") !== ""));
 const Complete = z.object({ username: present, project_id: present });
 
-/** What can be wrong with a body that was read. Decided without a lookup. */
-export type BadRequest = "missing_field" | "invalid_field" | "invalid_json";
-
 /** A well-formed question: does this user hold an active key of this project? */
 export type ActivationCheck = z.infer<typeof ActivationCheck>;
-
-// Strict, because a replaced byte would be another user's name.
-const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /**
  * Reads and validates the body of a POST. `Content-Type` and credentials are not looked at.
@@ -28,17 +22,17 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
  * @param request The POST.
  * @returns The check, or what is wrong with the request. Never throws.
  */
-export async function readActivationCheck(
-  request: Request,
-): Promise<ActivationCheck | BadRequest | UnreadBody> {
+export async function readActivationCheck(request: Request) {
+  const bytes = await readBody(request);
+  if (typeof bytes === "string") return bytes;
+
   let body: unknown;
   try {
-    const bytes = await readBody(request);
-    if (typeof bytes === "string") return bytes;
+    // Without a byte order mark. Strict, because a replaced byte would be another user's name.
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     // An empty body counts as `null`.
-    body = bytes.length > 0 ? JSON.parse(utf8.decode(bytes)) : null;
+    body = text === "" ? null : JSON.parse(text);
   } catch {
-    // Not UTF-8, not JSON, or a caller that hung up before the end.
     return "invalid_json";
   }
 

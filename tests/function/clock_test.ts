@@ -1,0 +1,73 @@
+/** The clock that everything in the function waits by. */
+import { assert, assertEquals } from "@std/assert";
+import {
+  now,
+  within,
+} from "../../supabase/functions/check-username-active/clock.ts";
+import { stopTime } from "../support/exact_time.ts";
+
+/** Something that never comes. */
+const never = new Promise<never>(() => {});
+
+Deno.test("clock: a wait ends with its promise, whether that succeeds or fails", async () => {
+  using time = stopTime();
+  const later = (fail: boolean) =>
+    new Promise<string>((resolve, reject) =>
+      setTimeout(() => fail ? reject(new Error()) : resolve("it"), 1_000)
+    );
+  const ended: unknown[] = [];
+  within(5_000, later(false)).then((got) => ended.push(got));
+  within(5_000, later(true)).then((got) => ended.push(got));
+  await time.pass(990);
+  assertEquals(ended, []);
+  await time.pass(10);
+  assertEquals(ended, ["it", undefined]);
+  await time.pass(100);
+});
+
+Deno.test("clock: a wait lasts at least as long as it says, and up to two ticks longer", async () => {
+  using time = stopTime();
+  // The clock goes on all the while.
+  within(60_000, never);
+  for (let ms = 0; ms < 1_000; ms += 30) {
+    // Somewhere between two ticks.
+    await time.pass(70);
+    const beganAt = performance.now();
+    let tookMs = Infinity;
+    within(ms, never).then(() => tookMs = performance.now() - beganAt);
+    await time.pass(ms + 200);
+    assert(tookMs >= ms && tookMs <= ms + 100, `${tookMs} for ${ms}`);
+  }
+  await time.pass(60_000);
+});
+
+Deno.test("clock: a thousand waits take one timer, and none is left after them", async () => {
+  using time = stopTime();
+  for (let count = 0; count < 1_000; count++) within(count, never);
+  assertEquals(time.running(), 1);
+  await time.pass(1_200);
+  assertEquals(time.running(), 0);
+});
+
+Deno.test("clock: whatever the isolate's own pauses, and the wall clock, a wait lasts its time", async () => {
+  using time = stopTime();
+  let hasEnded = false;
+  within(5_000, never).then(() => hasEnded = true);
+  for (let passed = 0; passed < 4_000; passed += 1_000) {
+    await time.pass(1_000);
+    time.setWallClock(1e12 * Math.random());
+    time.standStill(60_000);
+  }
+  assert(!hasEnded);
+  await time.pass(1_000);
+  assert(hasEnded);
+  await time.pass(100);
+});
+
+Deno.test("clock: it counts the time in which nothing is waited for", async () => {
+  using time = stopTime();
+  const before = now();
+  await time.pass(60_000);
+  assertEquals(Math.round((now() - before) / 1_000), 60);
+  await time.pass(100);
+});

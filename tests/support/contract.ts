@@ -1,0 +1,56 @@
+/** The contract, as the tests expect it: its responses and its numbers. */
+
+/** An answer of the contract, without the headers that every answer carries. */
+export interface Expected {
+  status: number;
+  body: { success: true } | { error: string } | null;
+  headers?: Record<string, string>;
+}
+
+const failure = (status: number, error: string) => ({
+  status,
+  body: { error },
+});
+
+export const ACTIVE: Expected = { status: 200, body: { success: true } };
+export const NOT_FOUND = failure(499, "User not found for project");
+export const DATABASE_ERROR = failure(500, "Database error");
+export const MISSING = failure(400, "Missing username or project_id");
+export const INVALID = failure(400, "Invalid username or project_id");
+export const INVALID_JSON = failure(400, "Invalid JSON");
+export const TIMEOUT = failure(408, "Request timeout");
+export const TOO_LARGE = failure(413, "Request body too large");
+export const METHOD_NOT_ALLOWED: Expected = {
+  status: 405,
+  body: { error: "Method not allowed" },
+  headers: { "allow": "POST, OPTIONS" },
+};
+export const PREFLIGHT: Expected = {
+  status: 204,
+  body: null,
+  headers: { "access-control-max-age": "86400" },
+};
+
+/** The numbers of the contract, as the tests expect them. The code and the pages are held to these. */
+export const LIMITS = {
+  /** Longest body that is accepted: in bytes, in pieces, and in milliseconds until it is whole. */
+  bodyBytes: 16 * 1024,
+  bodyPieces: 1_024,
+  bodyMs: 10_000,
+  /** What is read and discarded of a longer one. */
+  discardedBytes: 8 * 1024 * 1024,
+  discardedMs: 1_000,
+  /** Longest user name, in code points. */
+  name: 256,
+  /** How long a lookup may take, in milliseconds, and how many attempts it may make. */
+  budgetMs: 5_000,
+  attempts: 6,
+  /** When the last attempt begins at the earliest, in milliseconds. */
+  lastAttemptMs: 4_200,
+  /** How long an outage may last that no lookup notices, in milliseconds. */
+  outageMs: 4_000,
+  /** How long connections are trusted, and an attempt may be silent, in milliseconds. */
+  trustMs: 1_300,
+  /** How much of the Data API's response is read. */
+  responseMiB: 1,
+} as const;
