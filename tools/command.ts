@@ -7,14 +7,7 @@ export interface Output {
   stderr: string;
 }
 
-/** What runs a package of npm. */
-export const NPX = Deno.build.os === "windows" ? "npx.cmd" : "npx";
-
-/**
- * Runs a command to its end.
- *
- * @throws {Error} When there is no such command.
- */
+/** Runs a command to its end. */
 export async function run(
   command: string,
   args: string[],
@@ -38,7 +31,8 @@ export function npx(
   args: string[],
   options: Deno.CommandOptions = {},
 ): Promise<Output> {
-  return run(NPX, ["--yes", specifier, ...args], options);
+  const command = Deno.build.os === "windows" ? "npx.cmd" : "npx";
+  return run(command, ["--yes", specifier, ...args], options);
 }
 
 function decode(bytes: Uint8Array): string {

@@ -1,13 +1,7 @@
 import { npx } from "./command.ts";
 import { VERSIONS } from "./versions.ts";
 
-/**
- * Finds the Deno at the level of the hosted edge runtime: the one that `EDGE_DENO` names, or else
- * that of npm, which is downloaded if need be.
- *
- * @returns Path of its executable.
- * @throws {Error} When the download fails.
- */
+/** Path of a Deno at the level of the hosted edge runtime: `EDGE_DENO`, or else that of npm. */
 export async function edgeDeno(): Promise<string> {
   const own = Deno.env.get("EDGE_DENO");
   if (own) return own;

@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import type { Server as HttpServer } from "node:http";
-import type { Server as HttpsServer } from "node:https";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Server } from "node:net";
 
 /** A server on a loopback port. Disposing of it ends it. */
 export interface LoopbackServer extends AsyncDisposable {
@@ -11,18 +10,12 @@ export interface LoopbackServer extends AsyncDisposable {
   port: number;
 }
 
-/**
- * Starts a server that responds with what the handler gives.
- *
- * @param handler What responds.
- * @param certificate Over TLS with this. Without TLS, when not given.
- */
+/** Starts a server that responds with what the handler gives. */
 export function serveOnLoopback(
   handler: (request: Request) => Response | Promise<Response>,
-  certificate?: Deno.TlsCertifiedKeyPem,
 ): LoopbackServer {
   const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen: () => {}, ...certificate },
+    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
     handler,
   );
   const { port } = server.addr;
@@ -34,14 +27,11 @@ export function serveOnLoopback(
 }
 
 /**
- * Lets a server of Node listen. Disposing of it ends it, whoever is connected.
- *
- * @param server The server.
- * @param port Its TCP port; 0 for any free one.
- * @throws {Error} When the port cannot be taken; `code` says why.
+ * Lets a server of Node listen, on any free port when none is given. Disposing of it ends it, and
+ * one of HTTP whoever is connected. If the port cannot be taken, the `code` of the error says why.
  */
 export async function listenOnLoopback(
-  server: HttpServer | HttpsServer,
+  server: Server | HttpServer,
   port = 0,
 ): Promise<LoopbackServer> {
   server.listen(port, "127.0.0.1");
@@ -53,7 +43,13 @@ export async function listenOnLoopback(
     [Symbol.asyncDispose]: () =>
       new Promise((done) => {
         server.close(() => done());
-        server.closeAllConnections();
+        if ("closeAllConnections" in server) server.closeAllConnections();
       }),
   };
+}
+
+/** A TCP port that nobody listens on. */
+export function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return listener.addr.port;
 }

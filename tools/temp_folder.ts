@@ -1,13 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 
-/** A new folder outside of the project. Disposing of it removes it. */
-export interface TempFolder extends AsyncDisposable {
-  url: URL;
-}
-
-/** Makes a folder that is gone after use. */
-export async function makeTempFolder(): Promise<TempFolder> {
+/** Makes a folder outside of the project. Disposing of it removes it. */
+export async function makeTempFolder(): Promise<
+  AsyncDisposable & { url: URL }
+> {
   const path = await Deno.makeTempDir();
   return {
     url: pathToFileURL(`${path}/`),

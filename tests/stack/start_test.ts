@@ -7,10 +7,10 @@ import {
 } from "../../tools/project.ts";
 import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
 import { explain, screen } from "../../tools/stack/screen.ts";
-import { ACTIVE, METHOD_NOT_ALLOWED, NOT_FOUND } from "../support/answers.ts";
+import { ACTIVE, METHOD_NOT_ALLOWED, NOT_FOUND } from "../support/contract.ts";
 import { testWith } from "../support/left_out.ts";
 import { copyProject } from "../support/project_copy.ts";
-import { assertAnswer, check } from "../support/requests.ts";
+import { assertResponse, check } from "../support/requests.ts";
 import {
   freePort,
   READY,
@@ -20,7 +20,7 @@ import {
   until,
   watchProcess,
 } from "../support/start_process.ts";
-import { exchange, raw, write } from "../support/wire.ts";
+import { assertIs, exchange, raw, write } from "../support/wire.ts";
 
 // One process for most of these. It runs a copy of the project, which they may edit.
 const copy = await copyProject();
@@ -42,14 +42,14 @@ Deno.test("start: it prints one screen, and every curl line on it works", async 
   assertStringIncludes(printed, "\nPUBLISHABLE_KEY=sb_publishable_");
   assertStringIncludes(printed, "\nSECRET_KEY=sb_secret_");
 
-  await assertAnswer(check(SEEDED.project_id, "Amelia#1937", url), NOT_FOUND);
+  await assertResponse(check(SEEDED.project_id, "Amelia#1937", url), NOT_FOUND);
   const statuses = [];
   for (const line of linesOf("curl", printed)) {
     const { stdout, stderr } = await runLine(line);
     statuses.push(stdout.split("\r\n")[0] || stderr);
   }
   assertEquals(statuses, ["HTTP/1.1 200 OK", "HTTP/1.1 201 Created"]);
-  await assertAnswer(check(SEEDED.project_id, "Amelia#1937", url), ACTIVE);
+  await assertResponse(check(SEEDED.project_id, "Amelia#1937", url), ACTIVE);
 });
 
 /** The lines of a screen that begin with a command. */
@@ -104,139 +104,143 @@ Deno.test("start: says what is wrong with its arguments, or that the port is tak
   }
 });
 
+/** What comes back first for a request without a body. */
+const respond = (line: string, headers = "") =>
+  exchange(base, `${line} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`);
+
 Deno.test("start: the gateway passes on any method, and nothing to other paths", async () => {
-  const page = "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
   for (
-    const [method, path, status] of [
-      ["TRACE", FUNCTION_PATH, METHOD_NOT_ALLOWED.status],
-      ["GET", "/rest/v1/../../x", 404],
-      ["GET", "/rest/v1/%2e%2e/%2E%2e/x", 404],
-      ["GET", `${FUNCTION_PATH}/../../../x`, 404],
-      ["GET", "http://[/", 404],
-      ["GET", "/docs", 404],
-      ["GET", "/swagger-ui.js", 404],
-      ["POST", "/", 404],
+    const line of [
+      "GET /rest/v1/../../x",
+      "GET /rest/v1/%2e%2e/%2E%2e/x",
+      `GET ${FUNCTION_PATH}/../../../x`,
+      "GET http://[/",
+      "GET /docs",
+      "GET /swagger-ui.js",
+      "POST /",
+    ]
+  ) {
+    const response = await respond(line);
+    assert(response.startsWith("HTTP/1.1 404 "), line + response);
+    assertStringIncludes(response, '{"message":"');
+  }
+  assertIs(await respond(`TRACE ${FUNCTION_PATH}`), METHOD_NOT_ALLOWED);
+});
+
+Deno.test("page: a browser's secret key is taken from the page alone", async () => {
+  const key = `apikey: ${LOCAL_SERVICE.SECRET_KEY}\r\n`;
+  for (
+    const [site, status] of [
+      ["", 401],
+      ["cross-site", 401],
+      ["same-site", 401],
+      ["same-origin", 200],
     ] as const
   ) {
-    const request = page.replace("GET /", `${method} ${path}`);
-    const response = await exchange(base, request);
-    assert(response.startsWith(`HTTP/1.1 ${status} `), request + response);
-    assertStringIncludes(response, status === 404 ? '{"message":"' : "error");
+    const response = await respond(
+      "GET /rest/v1/activation_keys",
+      `${key}User-Agent: Mozilla/5.0\r\nSec-Fetch-Site: ${site}\r\n`,
+    );
+    assert(response.startsWith(`HTTP/1.1 ${status} `), site + response);
   }
 });
 
+const POST = `POST ${FUNCTION_PATH} HTTP/1.1\r\nHost: x\r\n`;
+
 Deno.test("start: a request that is cut short prints nothing", async () => {
   const printed = running.output();
-  const post = `POST ${FUNCTION_PATH} HTTP/1.1\r\nHost: x\r\n`;
   for (
     const cut of [
-      `${post}Content-Length: 100\r\n\r\n{"username"`,
-      `${post}Transfer-Encoding: chunked\r\n\r\n64\r\n{"username"`,
-      `${post}Content-Le`,
+      `${POST}Content-Length: 100\r\n\r\n{"username"`,
+      `${POST}Transfer-Encoding: chunked\r\n\r\n64\r\n{"username"`,
+      `${POST}Content-Le`,
     ]
   ) {
     await raw(base, (connection) => write(connection, cut));
   }
-  await assertAnswer(check(SEEDED.project_id, SEEDED.username, url), ACTIVE);
+  await assertResponse(check(SEEDED.project_id, SEEDED.username, url), ACTIVE);
   assertEquals(running.output(), printed);
 });
 
-const get = (path: string, init?: RequestInit) =>
-  fetch(new URL(path, base), init);
-
-Deno.test("page: its files are there, with their types", async () => {
-  const page = await (await get("/")).text();
-  const names = page.matchAll(/(?:href=|src=|url: )"([^"]*)"/g);
-  const types = [];
-  for (const path of ["/", ...names.map(([, name = ""]) => name)]) {
-    const response = await get(path);
-    assertEquals([response.status, await response.text() === ""], [200, false]);
-    types.push(response.headers.get("content-type"));
-  }
-  assertEquals(types, [
-    "text/html; charset=utf-8",
-    "image/png",
-    "text/css; charset=utf-8",
-    "text/javascript; charset=utf-8",
-    "text/javascript; charset=utf-8",
-    "application/yaml",
-    "application/yaml",
-  ]);
-});
-
-Deno.test("page: an edit of openapi.yaml shows", async () => {
+Deno.test("page: its files are there, with their types, and as edited", async () => {
   const path = `${FUNCTION_FOLDER_PATH}openapi.yaml`;
   await copy.edit(path, "title: ", "title: EDITED ");
-  const served = await (await get("/openapi.yaml")).text();
-  assertStringIncludes(served, "title: EDITED ");
-});
-
-Deno.test("page: a browser's secret key is taken from the page alone", async () => {
-  const statuses = [];
-  for (const site of ["", "cross-site", "same-site", "same-origin"]) {
-    const response = await get("/rest/v1/activation_keys", {
-      headers: {
-        "User-Agent": "Mozilla/5.0 (X11; Linux x86_64)",
-        apikey: LOCAL_SERVICE.SECRET_KEY,
-        "Sec-Fetch-Site": site,
-      },
-    });
-    await response.body?.cancel();
-    statuses.push(response.status);
+  const page = await (await fetch(base)).text();
+  const names = page.matchAll(/(?:href=|src=|url: )"([^"]*)"/g);
+  const types: Record<string, string | null> = {};
+  for (const name of ["/", ...names.map(([, name = ""]) => name)]) {
+    const response = await fetch(new URL(name, base));
+    const text = await response.text();
+    assert(response.ok && text !== "", name);
+    assert(name !== "/openapi.yaml" || text.includes("EDITED"), text);
+    types[name] = response.headers.get("content-type");
   }
-  assertEquals(statuses, [401, 401, 401, 200]);
+  assertEquals(types, {
+    "/": "text/html; charset=utf-8",
+    "/favicon-32x32.png": "image/png",
+    "/swagger-ui.css": "text/css; charset=utf-8",
+    "/swagger-ui-bundle.js": "text/javascript; charset=utf-8",
+    "/swagger-ui-standalone-preset.js": "text/javascript; charset=utf-8",
+    "/openapi.yaml": "application/yaml",
+    "/operator.yaml": "application/yaml",
+  });
 });
 
 const RESPONSES = `${FUNCTION_FOLDER_PATH}responses.ts`;
-const nobody = async () =>
-  await (await check(SEEDED.project_id, "nobody", url)).text();
+
+/** Waits until the function's address responds so. */
+const serves = (status: number, text: string) =>
+  until(async () => {
+    const response = await check(SEEDED.project_id, "nobody", url);
+    const body = await response.text();
+    return response.status === status && body.includes(text);
+  }, running.output);
 
 Deno.test("start: serves an edit, says what is wrong with a mistake, and serves the fix", async () => {
-  const MISTAKE = "const mistake = ;";
-  const { error } = NOT_FOUND.body;
+  const { status, body: { error } } = NOT_FOUND;
   await copy.edit(RESPONSES, error, "EDITED");
-  await running.printed("Reloaded the edge function.");
-  assertStringIncludes(await nobody(), "EDITED");
-
-  await copy.edit(RESPONSES, /$/, MISTAKE);
-  await running.printed("Save a fix");
-  assertStringIncludes(running.output(), MISTAKE);
-  assertStringIncludes(await nobody(), "EDITED");
-
-  using watch = watchProcess();
-  const HANG = `${watch.source} for (;;);`;
-  await copy.edit(RESPONSES, MISTAKE, HANG);
-  await watch.is("booting");
-  assertStringIncludes(await nobody(), "EDITED");
-
-  await copy.edit(RESPONSES, HANG, "");
+  await serves(status, "EDITED");
   await copy.edit(RESPONSES, "EDITED", error);
-  await until(async () => (await nobody()).includes(error), running.output);
-  // The fix did not wait for that boot.
-  assert(!running.output().includes("not ready"), running.output());
+  await serves(status, error);
+  for (
+    const [mistake, says] of [
+      ["const mistake = ;", "responses.ts:"],
+      ['throw new Error("thrown");', "Error: thrown"],
+      ["setTimeout(() => Deno.exit(7), 500);", "exit code 7"],
+    ] as const
+  ) {
+    await copy.edit(RESPONSES, /$/, mistake);
+    await running.printed(says);
+    await serves(503, "look at the screen of `deno task start`");
+    await copy.edit(RESPONSES, mistake, "");
+    await serves(status, error);
+  }
+  assertStringIncludes(running.output(), "const mistake = ;");
+  assertStringIncludes(running.output(), "A request got no response.");
 });
 
-Deno.test("start: returns 502 while a crashed function restarts", async () => {
-  const CRASH = `setTimeout(() => Deno.exit(7), 500);`;
-  const ask = () => check(SEEDED.project_id, "nobody", url);
-  const printed = running.output().length;
-  const output = () => running.output().slice(printed);
-  await copy.edit(RESPONSES, /$/, CRASH);
-  await until(async () => {
-    const response = await ask();
-    const { message } = await response.json();
-    return response.status === 502 && typeof message === "string";
-  }, output);
-  await running.printed("ended by itself (exit code 7)");
-  await running.printed("The edge function runs again.");
-  await copy.edit(RESPONSES, CRASH, "");
-  await until(() => /runs again[^]*Reloaded/.test(output()), output);
-  await assertAnswer(ask(), NOT_FOUND);
-  assert(!STACK_TRACE.test(output()), output());
+// The last ones, because they end the process and leave mistakes in the copy.
+const test = testWith("signals");
+test("start: Ctrl-C ends it, whoever sends a body", async () => {
+  await raw(base, async (connection) => {
+    await write(connection, `${POST}Content-Length: 100\r\n\r\n{`);
+    running.child.kill("SIGINT");
+    assertEquals(await running.ended(), 0);
+  });
+});
+
+test("start: ends when `deno task` is killed outright, while an edit hangs", async () => {
+  await using start = runStart(["--port=0"], copy.url);
+  await start.printed(READY);
+  using watched = watchProcess();
+  await copy.edit(RESPONSES, /$/, `${watched.source} for (;;);`);
+  await watched.is("booting");
+  start.child.kill("SIGKILL");
+  await start.ended();
+  await watched.is("gone");
 });
 
 Deno.test("start: reports the line of a row that PostgreSQL rejects, and skips what is no migration", async () => {
-  await using copy = await copyProject();
   for (const name of [".DS_Store", "README.md", "undo.sql"]) {
     const file = new URL(`supabase/migrations/${name}`, copy.url);
     await Deno.writeTextFile(file, "no SQL");
@@ -252,28 +256,4 @@ Deno.test("start: reports the line of a row that PostgreSQL rejects, and skips w
     `PostgreSQL rejects ${place}: invalid input syntax for type uuid: "no UUID"`,
   );
   assert(!STACK_TRACE.test(start.output()), start.output());
-});
-
-const test = testWith("signals");
-test("start: ends when `deno task` is killed outright", async () => {
-  await using start = runStart(["--port=0"]);
-  await start.printed("Starting");
-  start.child.kill("SIGKILL");
-  await start.ended();
-});
-
-// The last one, because it ends the process.
-test("start: Ctrl-C ends it, whoever sends a body, and whatever an edit waits for", async () => {
-  using watch = watchProcess();
-  await copy.edit(RESPONSES, /$/, `${watch.source} for (;;);`);
-  await watch.is("booting");
-  await raw(base, async (connection) => {
-    await write(
-      connection,
-      `POST ${FUNCTION_PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{`,
-    );
-    running.child.kill("SIGINT");
-    assertEquals(await running.ended(), 0);
-  });
-  await watch.is("gone");
 });

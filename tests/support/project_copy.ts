@@ -6,12 +6,10 @@ import { makeTempFolder } from "../../tools/temp_folder.ts";
 /** Copies the project to a folder that is gone after use, so that a test may change it. */
 export async function copyProject() {
   const copy = await makeTempFolder();
-  for await (const { name } of Deno.readDir(PROJECT)) {
-    if (name === ".git" || name === "node_modules") continue;
-    await cp(new URL(name, PROJECT), new URL(name, copy.url), {
-      recursive: true,
-    });
-  }
+  await cp(PROJECT, copy.url, {
+    recursive: true,
+    filter: (path) => !/[/\\](\.git|node_modules)$/.test(path),
+  });
   return {
     ...copy,
     /** Replaces text in one of its files, where it has to be. Gives the whole new text. */

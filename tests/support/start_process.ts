@@ -2,6 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Output, run } from "../../tools/command.ts";
 import { PROJECT } from "../../tools/project.ts";
 
+export { freePort } from "../../tools/loopback.ts";
+
 /** What no message for a person has in it. */
 export const STACK_TRACE = /^ +at /m;
 
@@ -90,12 +92,6 @@ export function watchProcess() {
       until(() => state === expected, () => `It is ${state}`),
     [Symbol.dispose]: () => listener.close(),
   };
-}
-
-/** A TCP port that nobody listens on. */
-export function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
 }
 
 /** Runs a line as a person types it: in sh, and on Windows in cmd. */

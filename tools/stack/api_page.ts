@@ -6,8 +6,9 @@ import type { ServerResponse } from "node:http";
 import { FUNCTION_FOLDER } from "../project.ts";
 import { LOCAL_SERVICE } from "./local_service.ts";
 
-/** The files that the page names, and their types. */
-const TYPES: Record<string, string> = {
+/** The paths of the page and of the files that it names, and their types. */
+export const API_PAGE: Record<string, string> = {
+  "/": "text/html; charset=utf-8",
   "/openapi.yaml": "application/yaml",
   "/operator.yaml": "application/yaml",
   "/favicon-32x32.png": "image/png",
@@ -51,23 +52,14 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-/** Whether a path of the stack's address is the page's, or that of a file which it names. */
-export function isApiPage(path: string): boolean {
-  return path === "/" || path in TYPES;
-}
-
-/**
- * Responds with the page or with a file that it names, as it is now: an edit shows at once.
- *
- * @param path One for which `isApiPage` holds.
- */
+/** Responds with one of `API_PAGE`, as it is now: an edit shows at once. */
 export async function serveApiPage(
   path: string,
   response: ServerResponse,
 ): Promise<void> {
   const content = await contentOf(path);
   response.writeHead(200, {
-    "Content-Type": TYPES[path] ?? "text/html; charset=utf-8",
+    "Content-Type": API_PAGE[path] ?? "",
     // Another version of the project may serve here next.
     "Cache-Control": "no-store",
   });

@@ -1,9 +1,10 @@
-import { PGlite } from "@electric-sql/pglite";
+import { PGlite, types } from "@electric-sql/pglite";
+import { PGLiteSocketServer } from "@electric-sql/pglite-socket";
 import { PROJECT } from "../project.ts";
 import { StartError } from "./start_error.ts";
 
 /** A database that runs SQL. */
-export interface Database {
+interface Database {
   exec(sql: string): Promise<unknown>;
 }
 
@@ -11,14 +12,9 @@ export interface Database {
  * What a new table in `public` grants to the Data API's roles by default: everything (`open`) or
  * nothing (`closed`). On a hosted project, that depends on its setting.
  */
-export type DefaultPrivileges = "open" | "closed";
+type DefaultPrivileges = "open" | "closed";
 
-/**
- * Makes an empty database what a hosted project offers to a migration: one with the roles of the
- * Data API.
- *
- * @param defaultPrivileges What those roles may do with tables that come later.
- */
+/** Gives an empty database the Data API's roles, which a migration finds on a hosted project. */
 export async function prepare(
   database: Database,
   defaultPrivileges: DefaultPrivileges,
@@ -36,48 +32,22 @@ export async function prepare(
   );
 }
 
-/** Names of migrations, as the Supabase CLI reads them. It skips any other file. */
-const MIGRATION = /^\d+_.*\.sql$/;
-
-/**
- * Applies the project's migrations, in order.
- *
- * @throws {StartError} When PostgreSQL rejects one.
- */
+/** Applies the project's migrations, in order. Throws a `StartError` if PostgreSQL rejects one. */
 export async function migrate(database: Database): Promise<void> {
   const folder = "supabase/migrations/";
-  const files = [...Deno.readDirSync(new URL(folder, PROJECT))];
-  const names = files.map(({ name }) => name).filter((name) =>
-    MIGRATION.test(name)
-  );
+  const names = Array.from(
+    Deno.readDirSync(new URL(folder, PROJECT)),
+    ({ name }) => name,
+    // The Supabase CLI skips any other file.
+  ).filter((name) => /^\d+_.*\.sql$/.test(name));
   for (const name of names.sort()) await execFile(database, folder + name);
 }
 
-/**
- * Inserts the project's seed.
- *
- * @throws {StartError} When PostgreSQL rejects it.
- */
-export async function seed(database: Database): Promise<void> {
-  await execFile(database, "supabase/seed.sql");
-}
-
-/**
- * Starts PostgreSQL (PGlite, in memory) with the project's table, which only the migrations
- * have touched.
- *
- * @param defaultPrivileges What the migrations find.
- */
-export async function openDatabase(
-  defaultPrivileges: DefaultPrivileges = "closed",
-): Promise<PGlite> {
-  const database = await PGlite.create();
-  await prepare(database, defaultPrivileges);
-  await migrate(database);
-  return database;
-}
-
-async function execFile(database: Database, path: string): Promise<void> {
+/** Runs a file of the project. Throws a `StartError` with the line if PostgreSQL rejects it. */
+export async function execFile(
+  database: Database,
+  path: string,
+): Promise<void> {
   const sql = await Deno.readTextFile(new URL(path, PROJECT));
   try {
     await database.exec(sql);
@@ -88,4 +58,45 @@ async function execFile(database: Database, path: string): Promise<void> {
     const line = position ? `, line ${before.split("\n").length}` : "";
     throw new StartError(`PostgreSQL rejects ${path}${line}: ${message}`);
   }
+}
+
+/** Starts PostgreSQL (PGlite, in memory) that only the migrations have touched. */
+export async function openDatabase(
+  defaultPrivileges: DefaultPrivileges = "closed",
+): Promise<PGlite> {
+  const database = await PGlite.create();
+  await prepare(database, defaultPrivileges);
+  await migrate(database);
+  return database;
+}
+
+export type DatabaseServer = Awaited<ReturnType<typeof startDatabaseServer>>;
+
+/** Starts PostgreSQL (PGlite) as a migration finds it, for other processes. Disposing ends it. */
+export async function startDatabaseServer(
+  defaultPrivileges: DefaultPrivileges,
+) {
+  const running = new AsyncDisposableStack();
+  const database = running.use(
+    await PGlite.create({ parsers: { [types.INT8]: String } }),
+  );
+  await prepare(database, defaultPrivileges);
+  const server = new PGLiteSocketServer({
+    db: database,
+    host: "127.0.0.1",
+    port: 0,
+    maxConnections: 10,
+  });
+  await server.start();
+  running.defer(() => server.stop());
+
+  const address = `postgres:postgres@${server.getServerConn()}/postgres`;
+  return {
+    /** Connection string, as the CLI's `--remote` takes it. */
+    url: `postgres://${address}?sslmode=disable`,
+    /** Runs SQL and returns the rows of its last statement. */
+    exec: async (sql: string): Promise<Record<string, unknown>[]> =>
+      (await database.exec(sql)).at(-1)?.rows ?? [],
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
 }

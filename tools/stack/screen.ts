@@ -3,15 +3,9 @@ import { FUNCTION_FOLDER_PATH, FUNCTION_PATH, SEEDED } from "../project.ts";
 import type { Service } from "./local_service.ts";
 import { StartError } from "./start_error.ts";
 
-/** An operating system, as Deno names it. */
-export type System = typeof Deno.build.os;
+type System = typeof Deno.build.os;
 
-/**
- * What a person sees when everything runs.
- *
- * @param service Where the service is, and its keys.
- * @param os Decides how the requests are written.
- */
+/** What a person sees when everything runs, with requests for that system's shells. */
 export function screen(
   { API_URL, PUBLISHABLE_KEY, SECRET_KEY }: Service,
   os: System,
@@ -63,22 +57,14 @@ function invokeRestMethod({ url, apikey, body }: Post): string {
   return `Invoke-RestMethod ${url} -Method Post${key} ${type} -Body '${json}'`;
 }
 
-/**
- * What to say when the stack does not start: what happened, and what to do next.
- *
- * @param error What was thrown.
- * @param port The port that was asked for.
- * @param os Decides which tools are named.
- */
+/** What happened when the stack does not start, and what to do next with that system's tools. */
 export function explain(error: unknown, port: number, os: System): string {
   if (error instanceof StartError) return error.message;
   const { code, stack } = error as Error & { code?: string };
   const isWindows = os === "windows";
   const other = "Or take another port: deno task start --port 8321";
   if (code === "EADDRINUSE") {
-    const who = isWindows
-      ? `netstat -ano | findstr :${port}`
-      : `lsof -i :${port}`;
+    const who = (isWindows ? "netstat -ano | findstr :" : "lsof -i :") + port;
     return `Port ${port} is taken, perhaps by \`supabase start\` or by another \`deno task start\`. ` +
       `End that; \`${who}\` shows which process it is.\n${other}`;
   }

@@ -14,9 +14,6 @@ Runs PostgreSQL, the Data API and the edge function on this machine until Ctrl-C
   --port <number>  TCP port of the address. ${DEFAULT_PORT} if not given; 0 for any free one.
   --help           Prints this.`;
 
-/** How often to look whether `deno task` still runs, in milliseconds. */
-const PARENT_MS = 1_000;
-
 requireDeno();
 const port = readArguments();
 endWhenAsked();
@@ -26,7 +23,7 @@ try {
   const { startStack } = await import("./stack.ts");
   const { service } = await startStack({
     port,
-    onReload: (message) => console.error(message),
+    watch: true,
     onOutput: (text) => Deno.stderr.writeSync(new TextEncoder().encode(text)),
   });
   console.log(screen(service, Deno.build.os));
@@ -34,7 +31,6 @@ try {
   fail(explain(error, port, Deno.build.os));
 }
 
-/** The port that the arguments name. */
 function readArguments(): number {
   try {
     const { values } = parseArgs({
@@ -70,7 +66,7 @@ function endWhenAsked(): void {
     Deno.addSignalListener(signal, () => Deno.exit(0));
   }
   const parent = Deno.ppid;
-  setInterval(() => Deno.ppid === parent || Deno.exit(0), PARENT_MS);
+  setInterval(() => Deno.ppid === parent || Deno.exit(0), 1_000);
 }
 
 /** Stops at a Deno that is too old, before it fails at something that it does not know. */

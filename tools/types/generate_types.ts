@@ -3,8 +3,7 @@
  */
 import { execFileSync } from "node:child_process";
 import { FUNCTION_FOLDER } from "../project.ts";
-import { migrate } from "../stack/database.ts";
-import { startDatabaseServer } from "../stack/database_server.ts";
+import { migrate, startDatabaseServer } from "../stack/database.ts";
 import { supabase } from "../supabase_cli.ts";
 
 if (import.meta.main) {
@@ -13,21 +12,15 @@ if (import.meta.main) {
   console.error("Wrote database.types.ts");
 }
 
-/**
- * Generates the TypeScript types of a database with the project's migrations.
- *
- * @returns The content of `database.types.ts`, formatted.
- * @throws {Error} When the CLI fails, with what it printed.
- */
+/** Generates the content of `database.types.ts`, formatted. */
 export async function generateTypes(): Promise<string> {
   await using server = await startDatabaseServer("closed");
   await migrate(server);
-
   const command = "gen types --lang=typescript --schema=public".split(" ");
-  const { code, stdout, stderr } = await supabase(
+  const { success, stdout, stderr } = await supabase(
     [...command, `--remote=${server.url}`],
   );
-  if (code !== 0) throw new Error(`supabase gen types failed:\n${stderr}`);
+  if (!success) throw new Error(`supabase gen types failed:\n${stderr}`);
   // The CLI's output takes two passes to come to rest.
   return format(format(stdout));
 }
