@@ -7,23 +7,13 @@ import { listenOnLoopback, type LoopbackServer } from "../../tools/loopback.ts";
  * Starts a relay that does with a request what the hosted platform's main worker does between the
  * caller and the function (`ext/workers/user_workers.js` of the edge runtime): it waits until both
  * the response is there and the caller's body has come to an end, or can no longer be passed on.
- *
- * @param target What it passes requests on to.
  */
-export async function startMainWorker(target: string): Promise<LoopbackServer> {
+export async function startMainWorker(target: URL): Promise<LoopbackServer> {
   const server = createServer(async (request, response) => {
-    const { method, headers } = request;
-    const sending = send(new URL(request.url ?? "", target), {
-      method,
-      headers,
-    });
+    const { url = "", method, headers } = request;
+    const sending = send(new URL(url, target), { method, headers });
     let isOver = false;
-    const responded = once(sending, "response").then(
-      ([received]: IncomingMessage[]) => {
-        isOver = true;
-        return received;
-      },
-    );
+    sending.once("response", () => isOver = true);
     // Once there is a response, the function takes no more of the body.
     const sent = pipeline(request, async function* (pieces) {
       for await (const piece of pieces) {
@@ -31,11 +21,10 @@ export async function startMainWorker(target: string): Promise<LoopbackServer> {
         yield piece;
       }
     }, sending);
+    const responded = once(sending, "response");
     const [result] = await Promise.allSettled([responded, sent]);
-    if (result.status === "rejected" || !result.value) {
-      return void response.destroy();
-    }
-    const { value: received } = result;
+    if (result.status === "rejected") return void response.destroy();
+    const received: IncomingMessage = result.value[0];
     response.writeHead(received.statusCode ?? 0, received.headers);
     received.pipe(response);
   });

@@ -1,99 +1,60 @@
+import { assertEquals, assertNotMatch } from "@std/assert";
 import { fileURLToPath } from "node:url";
 import { serveOnLoopback } from "../../tools/loopback.ts";
+import { supabase } from "../../tools/supabase_cli.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 
-/** An upload of `supabase functions deploy`: what the platform would have got. */
-export interface Upload {
-  /** The uploaded files by their path. */
-  files: Map<string, Uint8Array>;
-  metadata: {
-    name: string;
-    entrypoint_path: string;
-    import_map_path: string;
-    verify_jwt: boolean;
-  };
-}
-
-const PROJECT_REF = "abcdefghijklmnopqrst";
-const PATH = `/v1/projects/${PROJECT_REF}`;
+const REF = "abcdefghijklmnopqrst";
 
 // A hosted project that has decided about everything that `supabase config push` could change.
 const HOSTED_CONFIG = {
-  api: {
-    enabled: true,
-    schemas: ["public", "operators_own"],
-    extra_search_path: ["public"],
-    max_rows: 500,
-  },
-  auth: {
-    enabled: true,
-    site_url: "https://operator.example",
-    jwt_expiry: 777,
-  },
+  api: { enabled: true, schemas: ["public", "operators_own"], max_rows: 500 },
+  auth: { enabled: true, site_url: "https://a.example", jwt_expiry: 777 },
   database: { major_version: 17, ssl_enforcement: { enabled: true } },
   pooler: { enabled: true, pool_mode: "session", default_pool_size: 33 },
   realtime: { enabled: true },
   storage: { enabled: true, file_size_limit: 104_857_600 },
 };
 
-const ANSWERS: Record<string, unknown> = {
-  [PATH]: { ref: PROJECT_REF, status: "ACTIVE_HEALTHY" },
-  [`${PATH}/functions`]: [],
-  [`${PATH}/billing/addons`]: { selected_addons: [], available_addons: [] },
-  [`/v2/projects/${PROJECT_REF}/config`]: {
-    data: {
-      id: PROJECT_REF,
-      type: "project_config",
-      attributes: HOSTED_CONFIG,
-    },
+const NO_ADDONS = { selected_addons: [], available_addons: [] };
+const DEPLOYED = { id: "1", slug: "", name: "", status: "ACTIVE", version: 1 };
+
+/** What the CLI reads of the platform's responses. The rest may be empty. */
+const RESPONSES: Record<string, unknown> = {
+  [`/v1/projects/${REF}/functions/deploy`]: DEPLOYED,
+  [`/v1/projects/${REF}/billing/addons`]: NO_ADDONS,
+  [`/v2/projects/${REF}/config`]: {
+    data: { id: REF, type: "project_config", attributes: HOSTED_CONFIG },
   },
 };
 
-/** Stands in for the Management API of the platform, with one project. Disposing of it ends it. */
-export async function startManagementApi() {
-  const running = new AsyncDisposableStack();
-  const uploads: Upload[] = [];
-  const writes: string[] = [];
-  const { url } = running.use(serveOnLoopback(async (request) => {
-    const { pathname } = new URL(request.url);
-    if (pathname === `${PATH}/functions/deploy`) {
-      const upload = await readUpload(request);
-      uploads.push(upload);
-      const slug = upload.metadata.name;
-      const added = { id: "1", slug, status: "ACTIVE", version: 1 };
-      return Response.json({ ...added, ...upload.metadata }, { status: 201 });
-    }
-    if (request.method !== "GET") writes.push(`${request.method} ${pathname}`);
-    return Response.json(ANSWERS[pathname] ?? {});
-  }));
-  const folder = running.use(await makeTempFolder());
+/**
+ * Runs a command of the Supabase CLI on a stand-in for the platform, with one project. Fails if the
+ * command fails or prints a warning.
+ *
+ * @returns What it printed, and each request that would have changed something.
+ */
+export async function runOnPlatform(command: string[]) {
+  const writes: Request[] = [];
+  await using api = serveOnLoopback(async (request) => {
+    const { method, url, headers } = request;
+    const response = RESPONSES[new URL(url).pathname] ?? {};
+    if (method === "GET") return Response.json(response);
+    // Read now: the body is gone once there is a response.
+    const body = await request.bytes();
+    writes.push(new Request(url, { method, headers, body }));
+    return Response.json(response, { status: 201 });
+  });
+  await using folder = await makeTempFolder();
   const profile = new URL("profile.yaml", folder.url);
-  await Deno.writeTextFile(
-    profile,
-    `name: stand-in\napi_url: ${url}\ndashboard_url: ${url}\nproject_host: supabase.co\n`,
-  );
-  return {
-    /** What the CLI has uploaded so far. */
-    uploads,
-    /** Method and path of each request that would have changed something, except uploads. */
-    writes,
-    /** Arguments that send the CLI here instead of to the platform, and variables to go with them. */
-    args: [
-      `--remote=${PROJECT_REF}`,
-      "--profile",
-      fileURLToPath(profile),
-      "--yes",
-    ],
+  const names = "name: stand-in\nproject_host: supabase.co\n";
+  const urls = `api_url: ${api.url}\ndashboard_url: ${api.url}\n`;
+  await Deno.writeTextFile(profile, names + urls);
+  const target = [`--remote=${REF}`, `--profile=${fileURLToPath(profile)}`];
+  const { code, stderr } = await supabase([...command, ...target, "--yes"], {
     env: { SUPABASE_ACCESS_TOKEN: `sbp_${"0123456789".repeat(4)}` },
-    [Symbol.asyncDispose]: () => running.disposeAsync(),
-  };
-}
-
-async function readUpload(request: Request): Promise<Upload> {
-  const form = await request.formData();
-  const files = new Map<string, Uint8Array>();
-  for (const file of form.getAll("file")) {
-    if (file instanceof File) files.set(file.name, await file.bytes());
-  }
-  return { files, metadata: JSON.parse(String(form.get("metadata"))) };
+  });
+  assertEquals(code, 0, stderr);
+  assertNotMatch(stderr, /^WARN/im, "fix supabase/config.toml");
+  return { stderr, writes };
 }

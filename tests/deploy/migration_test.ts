@@ -1,18 +1,30 @@
-/** What `supabase db push` makes of a hosted project's empty database. */
-import { assertEquals, assertStringIncludes } from "@std/assert";
-import { startDatabaseServer } from "../../tools/stack/database_server.ts";
-import { push, runCli } from "./push.ts";
+/** What `supabase db push` makes of a hosted database: an empty one, and one with the table. */
+import {
+  assertEquals,
+  assertNotMatch,
+  assertStringIncludes,
+} from "@std/assert";
+import { PROJECT } from "../../tools/project.ts";
+import {
+  type DatabaseServer,
+  startDatabaseServer,
+} from "../../tools/stack/database.ts";
+import { supabase } from "../../tools/supabase_cli.ts";
+import { cliCommand, codeBlock, EXISTING_TABLE } from "../support/pages.ts";
+import { copyProject } from "../support/project_copy.ts";
+
+const UP_TO_DATE = "Remote database is up to date.";
 
 for (const defaults of ["closed", "open"] as const) {
   Deno.test(`migration: db push once, and then the advisors find nothing, with ${defaults} default privileges`, async () => {
     await using server = await startDatabaseServer(defaults);
-    await push(server);
-    const again = await push(server);
-    assertStringIncludes(again, "Remote database is up to date.");
+    const push = await cliCommand("db push");
+    await cli(server, push);
+    assertStringIncludes(await cli(server, push), UP_TO_DATE);
 
     const advisors = "db advisors --level=info --fail-on=none".split(" ");
     const findings: { name: string }[] = JSON.parse(
-      await runCli(server, advisors) || "[]",
+      await cli(server, advisors) || "[]",
     );
     assertEquals(
       // A new index has not been used yet.
@@ -24,4 +36,76 @@ for (const defaults of ["closed", "open"] as const) {
       "`supabase db advisors` finds these: fix the migration",
     );
   });
+}
+
+Deno.test("migration: an existing table is left alone by db push, adopted by the page's commands, and given back", async () => {
+  await using server = await startDatabaseServer("open");
+  await using project = await copyProject();
+  await server.exec(`
+    create table public.activation_keys (project_id text, curr_user char(40));
+  `);
+  const sql = (says: string) => codeBlock(EXISTING_TABLE, "sql", says);
+  const adoption = await sql("-- Fails, and changes nothing") +
+    await sql("-- Exact comparison") + await sql("-- What the function needs");
+  // Names all that the adoption changes.
+  const printUndo = await sql("-- Prints what undoes");
+  const before = await server.exec(printUndo);
+  const assertUnchanged = async () =>
+    assertEquals(await server.exec(printUndo), before);
+
+  const run = async (command: string, error?: string) => {
+    const args = await cliCommand(command, EXISTING_TABLE);
+    const stdout = await cli(server, args, project.url, error);
+    if (error) await assertUnchanged();
+    return stdout;
+  };
+  const migrations = new URL("supabase/migrations/", project.url);
+  const push = async (version: number, migration: string, error?: string) => {
+    const file = new URL(`${version}_existing.sql`, migrations);
+    await Deno.writeTextFile(file, migration);
+    await run("db push", error);
+  };
+
+  const history = "supabase_migrations.schema_migrations";
+  await run("migration fetch", `"${history}" does not exist`);
+  await run("db push", 'relation "activation_keys" already exists');
+  // A migration that this repository does not have.
+  await server.exec(
+    `insert into ${history} values ('20250101000000', '{select 1}', 'keys')`,
+  );
+  await run("db push", "Remote migration versions not found in local");
+  await run("migration fetch");
+  await run("migration repair");
+
+  const [withoutIndex = ""] = adoption.split("create index");
+  await push(99990101000001, `${withoutIndex} select 1 / 0;`, "by zero");
+  await push(99990101000001, withoutIndex);
+  await push(99990101000002, await sql("-- Builds the index"));
+  const [adopted] = await server.exec(printUndo);
+  assertNotMatch(`${adopted?.undo}`, /drop index|alter column|to anon/);
+  assertStringIncludes(await run("db push"), UP_TO_DATE);
+
+  await push(99990101000003, `${before[0]?.undo}`);
+  await assertUnchanged();
+  await run("migration repair 20261121000000 --status=reverted");
+  const ours = "20261121000000_create_activation_keys.sql";
+  await Deno.remove(new URL(ours, migrations));
+  assertStringIncludes(await run("db push"), UP_TO_DATE);
+});
+
+/** Runs the CLI on a database, in a project's folder, and fails unless it ends with that error. */
+async function cli(
+  { url }: DatabaseServer,
+  args: string[],
+  cwd = PROJECT,
+  error = "",
+): Promise<string> {
+  const { code, stdout, stderr } = await supabase(
+    [...args, "--yes", `--remote=${url}`],
+    { cwd },
+  );
+  assertEquals(code, error ? 1 : 0, stderr);
+  assertStringIncludes(stderr, error);
+  assertNotMatch(stderr, /^WARN/im, "fix supabase/config.toml");
+  return stdout;
 }

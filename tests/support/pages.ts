@@ -1,33 +1,16 @@
 import { FUNCTION_FOLDER_PATH, PROJECT } from "../../tools/project.ts";
 
-/** The page for callers, and the two for operators. */
+/** The page for callers, and the two for operators, by their path in the project. */
 export const CALLERS = `${FUNCTION_FOLDER_PATH}README.md`;
 export const OPERATORS = "supabase/README.md";
 export const EXISTING_TABLE = "supabase/existing-table.md";
-
-/** The pages for people, by their path in the project. */
-export const PAGES = [
-  "README.md",
-  "CONTRIBUTING.md",
-  OPERATORS,
-  EXISTING_TABLE,
-  CALLERS,
-  "tools/bench/README.md",
-];
 
 /** Reads a page. */
 export function readPage(page: string): Promise<string> {
   return Deno.readTextFile(new URL(page, PROJECT));
 }
 
-/**
- * Returns the only code block on a page with the given language and text.
- *
- * @param page The page.
- * @param language The language after the opening fence.
- * @param says Text that no other block of that language contains.
- * @throws {Error} When there is no such block, or more than one.
- */
+/** Returns the only code block on a page with this language and text. */
 export async function codeBlock(
   page: string,
   language: string,
@@ -41,11 +24,8 @@ export async function codeBlock(
 }
 
 /**
- * Takes a command of the Supabase CLI out of a page, so that a test runs what the page says.
- *
- * @param command How the command begins, such as `db push`.
- * @param page The page: the one for operators, when not given.
- * @returns Its arguments, without `--remote`: a test has a target of its own.
+ * Returns the arguments of the command of the Supabase CLI on a page that begins so, such as
+ * `db push`. Leaves `--remote` out: a test has a target of its own.
  */
 export async function cliCommand(
   command: string,

@@ -1,30 +1,129 @@
-import type { Service } from "../../tools/stack/local_service.ts";
-
 /**
- * The service under test: the local stack, `supabase start` or a deployed project. The task that
- * runs the tests says which, by environment variables.
- *
- * @returns Where it is, and its keys. Reading one that is not there throws.
+ * The service that a file of tests knows by its address and its keys alone, and keys in it.
+ * `TEST_SERVICE` says which: the local stack (not set), `upload`, `supabase` or `remote`. Importing this
+ * starts it, or finds it, before the tests of the file, and ends it after them.
  */
-export function serviceUnderTest(): Service {
-  return {
-    API_URL: variable("API_URL"),
-    get PUBLISHABLE_KEY() {
-      return variable("PUBLISHABLE_KEY");
-    },
-    get SECRET_KEY() {
-      return variable("SECRET_KEY");
-    },
-  };
-}
+import { assert } from "@std/assert";
+import { FUNCTION_PATH } from "../../tools/project.ts";
+import {
+  LOCAL_SERVICE,
+  type Service,
+} from "../../tools/stack/local_service.ts";
+import { startStack } from "../../tools/stack/stack.ts";
+import { readStatus, supabase } from "../../tools/supabase_cli.ts";
+import { startUploadedService } from "../deploy/uploaded_service.ts";
+import { check as checkAt, send as sendTo } from "./requests.ts";
+
+const which = Deno.env.get("TEST_SERVICE") ?? "local";
+
+/** Whether it is a deployment, where the platform responds to some requests itself. */
+export const isRemote = which === "remote";
 
 /** Whether there is no secret key, so that no test may write. */
-export const isReadOnly = !Deno.env.get("SECRET_KEY");
+export const isReadOnly = isRemote && !Deno.env.get("SECRET_KEY");
 
-function variable(name: string): string {
-  const value = Deno.env.get(name);
-  if (value) return value;
+let service: Service & Partial<AsyncDisposable> | undefined;
+
+Deno.test.beforeAll(async () => {
+  service = await start();
+});
+Deno.test.afterAll(async () => await service?.[Symbol.asyncDispose]?.());
+
+/** Where the service is, and its keys. To be called within a test. */
+export function serviceUnderTest(): Service {
+  if (service) return service;
+  throw new Error("The service is there once a test runs");
+}
+
+const functionUrl = () => serviceUnderTest().API_URL + FUNCTION_PATH;
+
+/** Sends a request to the function of the service. A POST, when it does not say. */
+export const send = (init: RequestInit) => sendTo(init, functionUrl());
+
+/** Asks the function of the service whether a user holds an active key of a product. */
+export const check = (project_id: string, username: string) =>
+  checkAt(project_id, username, functionUrl());
+
+/** Registers a test that issues keys. Without the secret key, it is left out. */
+export const testWithKeys = (name: string, fn: () => Promise<void>) =>
+  Deno.test({ name, ignore: isReadOnly, fn });
+
+/**
+ * Issues keys of a new product, one for each current user: null for a key that nobody has used yet.
+ * Disposing of it removes them.
+ */
+export async function issueKeys(
+  users: (string | null)[],
+  project_id: string = crypto.randomUUID(),
+) {
+  const key = () => ({ id: crypto.randomUUID(), project_id });
+  const keys = users.map((curr_user) => ({ ...key(), curr_user }));
+  await dataApi("POST", "", keys);
+  // By key, not by product: a deployed service may hold keys of a product with that id.
+  const search = `?id=in.(${keys.map(({ id }) => id)})`;
+  const remove = () => dataApi("DELETE", search);
+  return { id: project_id, [Symbol.asyncDispose]: remove };
+}
+
+/** Changes or removes keys as the operator's own back end does: with the secret key. */
+export async function dataApi(
+  method: "POST" | "PATCH" | "DELETE",
+  search: string,
+  rows?: unknown,
+): Promise<void> {
+  const { API_URL, SECRET_KEY } = serviceUnderTest();
+  const url = `${API_URL}/rest/v1/activation_keys${search}`;
+  const headers = { apikey: SECRET_KEY, "Content-Type": "application/json" };
+  const body = JSON.stringify(rows);
+  const response = await fetch(url, { method, headers, body });
+  const text = await response.text();
+  assert(response.ok, `${method} ${search}: ${response.status} ${text}`);
+}
+
+async function start(): Promise<Service & Partial<AsyncDisposable>> {
+  if (which === "upload") return await startUploadedService();
+  if (which === "supabase") return await runningSupabase();
+  if (which === "remote") return remoteService();
+  if (which !== "local") throw new Error(`TEST_SERVICE cannot be "${which}"`);
+  const stack = await startStack();
+  return { ...stack, ...stack.service };
+}
+
+/** The stack of `supabase start`, with Docker or without. */
+async function runningSupabase(): Promise<Service> {
+  let status = await supabase(["status", "-o", "env"]);
+  // The stack without Docker has another flag for the same.
+  const isRefused = status.stderr.includes("-o/--output flag is not supported");
+  if (isRefused) status = await supabase(["status", "--env"]);
+  if (status.code !== 0) {
+    throw new Error(
+      `${status.stderr}\n\n` +
+        "No stack of the Supabase CLI is running here. Start Docker, then run `supabase start`. " +
+        "Without Docker, `deno task test` runs the same tests on a stack of its own.",
+    );
+  }
+  // With Docker, it prints keys only where Auth is enabled.
+  return { ...LOCAL_SERVICE, ...readStatus(status.stdout) };
+}
+
+/** The deployment that `API_URL` names. Without its secret key, nothing is written. */
+function remoteService(): Service {
+  const variable = (name: string) => Deno.env.get(name) ?? "";
+  const service = {
+    API_URL: variable("API_URL").replace(/\/$/, ""),
+    PUBLISHABLE_KEY: variable("PUBLISHABLE_KEY"),
+    SECRET_KEY: variable("SECRET_KEY"),
+  };
+  if (!service.API_URL) {
+    throw new Error("Name the service to test in the variable API_URL.");
+  }
+  if (isReadOnly) return service;
+  if (!service.PUBLISHABLE_KEY) {
+    throw new Error("With SECRET_KEY, set PUBLISHABLE_KEY as well.");
+  }
+  if (Deno.args.includes("--yes")) return service;
   throw new Error(
-    `${name} is not set. Run this test by a task: deno task test --filter "<name>"`,
+    "With SECRET_KEY, these tests write rows of products of their own to activation_keys, and remove " +
+      "them. If that is all right: deno task test:remote -- --yes. Without SECRET_KEY, they write nothing.",
   );
 }

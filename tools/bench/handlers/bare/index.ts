@@ -1,13 +1,11 @@
 /** Bare supabase-js: one client, no limits, no validation, no time-out, no CORS. */
 import { createClient } from "@supabase/supabase-js";
-import { secretKey, url } from "./environment.ts";
 
-const supabase = createClient(url, secretKey, {
-  auth: {
-    persistSession: false,
-    autoRefreshToken: false,
-    detectSessionInUrl: false,
-  },
+const { SUPABASE_URL = "", SUPABASE_SECRET_KEYS = "{}" } = Deno.env.toObject();
+const secretKey: string = JSON.parse(SUPABASE_SECRET_KEYS).default;
+
+const supabase = createClient(SUPABASE_URL, secretKey, {
+  auth: { persistSession: false, autoRefreshToken: false },
 });
 
 export default {

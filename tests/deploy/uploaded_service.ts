@@ -1,0 +1,61 @@
+import { edgeDeno } from "../../tools/edge_deno.ts";
+import { FUNCTION_FOLDER_PATH } from "../../tools/project.ts";
+import { downloadAndStartFunction } from "../../tools/stack/function_process.ts";
+import { startGateway, type Targets } from "../../tools/stack/gateway.ts";
+import { startDataApi } from "../../tools/stack/local_data_api.ts";
+import { LOCAL_SERVICE, platformEnv } from "../../tools/stack/local_service.ts";
+import { makeTempFolder } from "../../tools/temp_folder.ts";
+import { cliCommand } from "../support/pages.ts";
+import { startMainWorker } from "./main_worker.ts";
+import { runOnPlatform } from "./management_api.ts";
+
+/**
+ * Deploys the function with the Supabase CLI, to a stand-in, and runs what it uploads as the platform
+ * does: at the edge runtime's level of Deno, with a main worker between gateway and function.
+ * Disposing of it ends it.
+ */
+export async function startUploadedService() {
+  const deploy = await cliCommand("functions deploy");
+  const [upload, ...others] = (await runOnPlatform(deploy)).writes;
+  if (!upload || others.length > 0) throw new Error("It uploads once");
+  const form = await upload.formData();
+  const metadata: Record<string, unknown> = JSON.parse(
+    String(form.get("metadata")),
+  );
+
+  await using unfinished = new AsyncDisposableStack();
+  const root = unfinished.use(await makeTempFolder());
+  const files = form.getAll("file").filter((file) => file instanceof File);
+  for (const file of files) {
+    const copy = new URL(file.name, root.url);
+    await Deno.mkdir(new URL(".", copy), { recursive: true });
+    await Deno.writeFile(copy, file.stream());
+  }
+
+  const targets: Targets = {};
+  const gateway = unfinished.use(await startGateway(0, targets));
+  const service = { ...LOCAL_SERVICE, API_URL: gateway.url };
+  targets.dataApi = unfinished.use(await startDataApi(service));
+  const folder = new URL(FUNCTION_FOLDER_PATH, root.url);
+  const deno = await edgeDeno();
+  const env = platformEnv(service);
+  const edgeFunction = unfinished.use(
+    await downloadAndStartFunction({ folder, deno, env }),
+  );
+  const worker = unfinished.use(await startMainWorker(edgeFunction.url));
+  const workerUrl = new URL(worker.url);
+  targets.edgeFunction = { url: workerUrl };
+
+  const running = unfinished.move();
+  return {
+    ...service,
+    /** The uploaded files, and what the platform is told of them. */
+    files: files.map(({ name }) => name),
+    metadata,
+    folder,
+    deno,
+    functionUrl: edgeFunction.url,
+    workerUrl,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}

@@ -1,0 +1,23 @@
+/**
+ * A Data API that responds at once with `ROW`. The address begins with the form of the response:
+ * `/compressed`, as hosted projects do; `/chunked`, as PostgREST did before version 13; or `/plain`,
+ * with its length.
+ */
+import { Buffer } from "node:buffer";
+import { brotliCompressSync } from "node:zlib";
+
+const { ROW = "" } = Deno.env.toObject();
+const COMPRESSED = new Uint8Array(brotliCompressSync(Buffer.from(ROW)));
+const PLAIN = { "Content-Type": "application/json; charset=utf-8" };
+
+export default {
+  fetch({ url }: Request): Response {
+    const [, form] = new URL(url).pathname.split("/");
+    if (form === "compressed") {
+      const headers = { ...PLAIN, "Content-Encoding": "br" };
+      return new Response(COMPRESSED, { headers });
+    }
+    const body = form === "chunked" ? new Blob([ROW]).stream() : ROW;
+    return new Response(body, { headers: PLAIN });
+  },
+};
