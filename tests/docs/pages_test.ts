@@ -1,22 +1,37 @@
 /** The documentation matches the project. */
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertArrayIncludes, assertEquals } from "@std/assert";
 import { globSync } from "node:fs";
-import { FUNCTION_FOLDER_PATH, PROJECT } from "../../tools/project.ts";
+import { npx } from "../../tools/command.ts";
+import {
+  FUNCTION_FOLDER_PATH,
+  FUNCTION_PATH,
+  PROJECT,
+} from "../../tools/project.ts";
 import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
 import { screen } from "../../tools/stack/screen.ts";
 import { VERSIONS } from "../../tools/versions.ts";
-import * as ANSWERS from "../support/answers.ts";
-import { LIMITS } from "../support/limits.ts";
+import * as CONTRACT from "../support/contract.ts";
+import { LIMITS } from "../support/contract.ts";
+import { DESCRIBED, described } from "../support/openapi.ts";
 import {
   CALLERS,
-  codeBlock,
   EXISTING_TABLE,
   OPERATORS,
-  PAGES,
   readPage,
 } from "../support/pages.ts";
 
+const { LIMITS: _, ...responses } = CONTRACT;
+const RESPONSES = Object.values(responses);
 const OPENAPI = `${FUNCTION_FOLDER_PATH}openapi.yaml`;
+const PAGES = [
+  "README.md",
+  "CONTRIBUTING.md",
+  OPERATORS,
+  EXISTING_TABLE,
+  CALLERS,
+  "tools/bench/README.md",
+];
+
 const BUDGET_S = LIMITS.budgetMs / 1000;
 const PORT = Number(new URL(LOCAL_SERVICE.API_URL).port);
 
@@ -26,8 +41,7 @@ const NUMBERS: [number: number, text: string, ...pages: string[]][] = [
   [LIMITS.bodyPieces, "# pieces", "README.md", OPERATORS, OPENAPI],
   [LIMITS.bodyMs / 1000, "completely within # s", "README.md", OPENAPI],
   [LIMITS.bodyMs / 1000, "whole within # s", OPERATORS],
-  [LIMITS.name, "# code points", "README.md", OPENAPI],
-  [LIMITS.name, "1 to # code points", CALLERS],
+  [LIMITS.name, "# code points", "README.md", OPENAPI, CALLERS],
   [LIMITS.name, "maxLength: #", OPENAPI],
   [BUDGET_S, "takes over # s", "README.md"],
   [BUDGET_S, "No response within # s", OPERATORS],
@@ -45,9 +59,8 @@ for (const [number, around, ...pages] of NUMBERS) {
   Deno.test(`page: ${around.replace("#", `${number}`)}`, async () => {
     const [before = "", after = ""] = around.split("#").map(RegExp.escape);
     for (const page of pages) {
-      const text = await Deno.readTextFile(new URL(page, PROJECT));
       // Prose is wrapped.
-      const said = text.replaceAll(/\s+/g, " ")
+      const said = (await readPage(page)).replaceAll(/\s+/g, " ")
         .matchAll(RegExp(`${before}(\\d[\\d.,]*)${after}`, "g"))
         .map(([, digits = ""]) => Number(digits.replaceAll(",", "")));
       assertEquals([...new Set(said)], [number], page);
@@ -71,25 +84,18 @@ for (const page of PAGES) {
   });
 }
 
-for (
-  const [page, language, command] of [
-    ["README.md", "sh", "curl"],
-    ["README.md", "powershell", "Invoke-RestMethod"],
-    [CALLERS, "sh", "curl"],
-  ] as const
-) {
-  Deno.test(`page: the ${command} of ${page} is what start prints`, async () => {
-    const printed = screen(LOCAL_SERVICE, "windows").split("\n");
-    const block = await codeBlock(page, language, LOCAL_SERVICE.API_URL);
-    const line = printed.find((line) => line.startsWith(`${command} `));
-    assertEquals(block.trim(), line);
-  });
-}
+Deno.test("page: what asks the local stack is what start prints", async () => {
+  const address = LOCAL_SERVICE.API_URL + FUNCTION_PATH;
+  const pages = await Promise.all(["README.md", CALLERS].map(readPage));
+  const asks = pages.join("").split("\n")
+    .filter((line) => /^(curl|Invoke)/.test(line) && line.includes(address));
+  assertEquals(asks.length, 3);
+  const printed = screen(LOCAL_SERVICE, "windows").split("\n");
+  assertArrayIncludes(printed, asks);
+});
 
 Deno.test("page: CONTRIBUTING.md names every task", async () => {
-  const { tasks } = JSON.parse(
-    await Deno.readTextFile(new URL("deno.json", PROJECT)),
-  );
+  const { tasks } = JSON.parse(await readPage("deno.json"));
   const named = (await readPage("CONTRIBUTING.md"))
     .matchAll(/^\| `([a-z:]+)(?: --\w+)?` +\|/gm)
     .map(([, name = ""]) => name).toArray();
@@ -98,42 +104,86 @@ Deno.test("page: CONTRIBUTING.md names every task", async () => {
 
 Deno.test("page: CONTRIBUTING.md names every environment variable that the code reads", async () => {
   const page = await readPage("CONTRIBUTING.md");
-  const read = new Set<string>();
-  for (
-    const path of globSync("{supabase,tests,tools}/**/*.ts", { cwd: PROJECT })
-  ) {
-    const source = await Deno.readTextFile(new URL(path, PROJECT));
-    // Read outright, or by the helper of service_under_test.ts.
-    const names = source.matchAll(/(?:env\.get|variable)\("([A-Z_]+)"/g);
-    for (const [, name = ""] of names) read.add(name);
-  }
-  assert(read.size >= 12, `found only ${[...read]}`);
-  const missing = [...read].filter((name) => !page.includes(`\`${name}\``));
-  assertEquals(missing, []);
+  const paths = globSync("{supabase,tests,tools}/**/*.ts", { cwd: PROJECT });
+  const sources = await Promise.all(paths.map(readPage));
+  // Read outright, or by the helper of service_under_test.ts.
+  const read = sources.join("").matchAll(
+    /(?:env\.get|variable)\("([A-Z_]+)"/g,
+  ).map(([, name = ""]) => name).toArray();
+  assertArrayIncludes(read, ["SUPABASE_URL", "EDGE_DENO", "CHROMIUM"]);
+  assertEquals(read.filter((name) => !page.includes(`\`${name}\``)), []);
 });
 
 Deno.test("page: the table of README.md has the responses of the contract, and no others", async () => {
   const said = (await readPage("README.md"))
     .matchAll(/^\|.*\| (\d{3})\b[^|]*\| +(`\{.*\}`|none) +\|$/gm)
     .map(([, status, body]) => `${status} ${body}`).toArray();
-  const expected = Object.values(ANSWERS).map(({ status, body }) =>
+  const expected = RESPONSES.map(({ status, body }) =>
     `${status} ${body === null ? "none" : `\`${JSON.stringify(body)}\``}`
   );
   assertEquals(said.sort(), expected.sort());
 });
 
 Deno.test("page: every version of Deno and of the CLI is the one of tools/versions.ts", async () => {
+  const paths = [...PAGES, ".ci/run", ".github/workflows/ci.yml"];
+  const said = (await Promise.all(paths.map(readPage))).join("")
+    .replaceAll(/\s+/g, " ")
+    .match(/(?<![\w/-])(deno|supabase)@\d[\w.]*\d|Deno \d[\d.]* or later/g);
   const { deno, supabase, lowestDeno } = VERSIONS;
-  const expected = [`deno@${deno}`, `supabase@${supabase}`];
-  const said = [];
-  for (const path of [...PAGES, ".ci/run", ".github/workflows/ci.yml"]) {
-    const text = await Deno.readTextFile(new URL(path, PROJECT));
-    said.push(...text.match(/(?<![\w/-])(deno|supabase)@\d[\w.]*\d/g) ?? []);
-    for (
-      const [, lowest] of text.matchAll(/Deno\s+(\d[\d.]*\d)\s+or\s+later/g)
-    ) {
-      assertEquals(lowest, lowestDeno, path);
-    }
+  assertEquals([...new Set(said)].sort(), [
+    `Deno ${lowestDeno} or later`,
+    `deno@${deno}`,
+    `supabase@${supabase}`,
+  ]);
+});
+
+Deno.test("openapi: the document has no lint", async () => {
+  const { success, stdout, stderr } = await npx(
+    `@redocly/cli@${VERSIONS.redocly}`,
+    [
+      "lint",
+      OPENAPI,
+      // A warning is an error.
+      "--extends=recommended-strict",
+      // No licence has been chosen.
+      "--skip-rule=info-license",
+      // A preflight cannot be wrong.
+      "--skip-rule=operation-4xx-response",
+    ],
+    {
+      cwd: PROJECT,
+      env: { REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" },
+    },
+  );
+  assert(success, stdout + stderr);
+});
+
+Deno.test("openapi: its errors are those of the contract", () => {
+  // The lint compares the examples with the schemas.
+  const said = DESCRIBED.flatMap((status) =>
+    JSON.stringify(described(status).content ?? null)
+      .matchAll(/"const":"([^"]+)"/g)
+      .map(([, error]) => `${status} ${error}`).toArray()
+  );
+  const expected = RESPONSES.flatMap(({ status, body }) =>
+    body && "error" in body ? `${status} ${body.error}` : []
+  );
+  assertEquals(said.sort(), expected.sort());
+});
+
+Deno.test("openapi: it asks the same of an add-on as README.md, for every status", async () => {
+  const asked = Object.fromEntries(
+    (await readPage("README.md"))
+      .matchAll(/^\| (\d{3}[\d, ]*|Any other)\b.*\| `"([a-z ]+)"` +\|/gm)
+      .flatMap(([, statuses = "", result]) =>
+        statuses.trim().split(", ").map((status) => [status, result])
+      ),
+  );
+  // "Any other" is not a number, and so the default.
+  for (const status of [...DESCRIBED, ...Object.keys(asked)].map(String)) {
+    const result = described(Number(status))["x-result"];
+    // No POST gets a 204.
+    if (status === "204") assertEquals(result, undefined);
+    else assertEquals(result, asked[status] ?? asked["Any other"], status);
   }
-  assertEquals([...new Set(said)].sort(), expected);
 });

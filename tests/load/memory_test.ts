@@ -4,23 +4,23 @@ import {
   ACTIVE,
   INVALID,
   INVALID_JSON,
+  LIMITS,
   METHOD_NOT_ALLOWED,
   MISSING,
   NOT_FOUND,
   TOO_LARGE,
-} from "../support/answers.ts";
-import { assertAnswer, check, send } from "../support/requests.ts";
+} from "../support/contract.ts";
+import { assertResponse, check, send } from "../support/requests.ts";
 import {
   keys,
   rows,
   startDataApiStub,
   startFunctionOn,
 } from "../support/data_api_stub.ts";
-import { LIMITS } from "../support/limits.ts";
 import { testWith } from "../support/left_out.ts";
 import { breaksOff, raw, residentMb } from "../support/wire.ts";
 
-const PROJECT = "0d5c8f3e-27b1-4c6a-9e84-b1f6720a3d59";
+const PRODUCT = "0d5c8f3e-27b1-4c6a-9e84-b1f6720a3d59";
 
 // A heap of 24 MB ends the process when each request leaves a kilobyte, and keeps the rest of the
 // memory within a megabyte from run to run. 50,000 requests take two minutes.
@@ -30,18 +30,20 @@ const MEMORY_GROWTH_MB = 8;
 testWith("/proc or ps")(
   `load: ${REQUESTS} mixed requests leave no memory behind`,
   async () => {
-    await using dataApi = startDataApiStub(keys());
+    await using dataApi = await startDataApiStub(keys());
     await using edgeFunction = await startFunctionOn(dataApi, { heapMb: 24 });
     const { url, pid } = edgeFunction;
     const tooLarge = { body: "x".repeat(2 * LIMITS.bodyBytes) };
     const mixed = [
-      () => assertAnswer(check(PROJECT, "a", url), ACTIVE),
-      () => assertAnswer(check(PROJECT, "🛩".repeat(LIMITS.name), url), ACTIVE),
-      () => assertAnswer(check("no UUID", "a", url), INVALID),
-      () => assertAnswer(send({}, url), MISSING),
-      () => assertAnswer(send({ body: "[".repeat(10_000) }, url), INVALID_JSON),
-      () => assertAnswer(send(tooLarge, url), TOO_LARGE),
-      () => assertAnswer(send({ method: "GET" }, url), METHOD_NOT_ALLOWED),
+      () => assertResponse(check(PRODUCT, "a", url), ACTIVE),
+      () =>
+        assertResponse(check(PRODUCT, "🛩".repeat(LIMITS.name), url), ACTIVE),
+      () => assertResponse(check("no UUID", "a", url), INVALID),
+      () => assertResponse(send({}, url), MISSING),
+      () =>
+        assertResponse(send({ body: "[".repeat(10_000) }, url), INVALID_JSON),
+      () => assertResponse(send(tooLarge, url), TOO_LARGE),
+      () => assertResponse(send({ method: "GET" }, url), METHOD_NOT_ALLOWED),
       () => raw(url, breaksOff),
     ];
     const run = async (count: number) => {
@@ -64,6 +66,6 @@ testWith("/proc or ps")(
     );
 
     dataApi.behave = rows();
-    await assertAnswer(check(PROJECT, "a", url), NOT_FOUND);
+    await assertResponse(check(PRODUCT, "a", url), NOT_FOUND);
   },
 );

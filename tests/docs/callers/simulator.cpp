@@ -1,73 +1,17 @@
-// Stands in for the simulator: a clock, its Network API by way of curl, and the frames of a gauge.
-//
-//     gauge ask <times> <user>
-//     gauge keep <pauses>                makes the page's call; the stored time is in `active-at.txt`
-//     gauge together <user> <user>...    asks about all at once, and gets the last response first
-//     gauge hang <user>                  gets no response in time, and then one after all
+// Runs the gauge's code, frame by frame. With --together before the users, it asks about all at once,
+// and gets the last response first and the first one too late.
 #include <chrono>
-
-/** Goes on by one millisecond each frame. */
-struct GaugeClock {
-  using duration = std::chrono::milliseconds;
-  using rep = duration::rep;
-  using period = duration::period;
-  using time_point = std::chrono::time_point<GaugeClock>;
-  static constexpr bool is_steady = true;
-  static time_point time;
-  static time_point now() { return time; }
-};
-GaugeClock::time_point GaugeClock::time;
-
-#include "gauge.h"
-
-#include <cstring>
-#include <fstream>
 #include <iostream>
-#include <iterator>
-#include <map>
 #include <vector>
 
-struct Request {
-  const char* body;
-  HttpRequestCallback callback;
-  void* data;
+/** Goes on by one millisecond each frame. */
+struct GaugeClock : std::chrono::steady_clock {
+  inline static time_point time;
+  static time_point now() { return time; }
 };
-static std::map<FsNetworkRequestId, Request> requests;
-static std::string text;
-static int status;
-static int cancelled;
+static const std::chrono::milliseconds FRAME(1);
 
-FsNetworkRequestId fsNetworkHttpRequestPost(const char*, FsNetworkHttpRequestParam* param,
-                                            HttpRequestCallback callback, void* data) {
-  static FsNetworkRequestId last = 0;
-  if (requests.size() == 3) return 0;
-  requests[++last] = {param->postField, callback, data};
-  return last;
-}
-int fsNetworkHttpRequestGetErrorCode(FsNetworkRequestId) { return status; }
-unsigned char* fsNetworkHttpRequestGetData(FsNetworkRequestId) {
-  return reinterpret_cast<unsigned char*>(strdup(text.c_str()));
-}
-unsigned long fsNetworkHttpRequestGetDataSize(FsNetworkRequestId) { return text.size(); }
-bool fsNetworkHttpCancelRequest(FsNetworkRequestId) { return ++cancelled; }
-
-static std::string read(const char* path) {
-  std::ifstream file(path);
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
-/** Sends the request that was made last, and calls back. */
-static void respond() {
-  const auto [id, request] = *requests.rbegin();
-  requests.erase(id);
-  const std::string curl = "curl --silent --output text --write-out \"%{http_code}\" --data-binary @- ";
-  FILE* pipe = popen((curl + std::getenv("SERVICE") + " > status").c_str(), "w");
-  std::fputs(request.body, pipe);
-  pclose(pipe);
-  status = std::stoi(read("status"));
-  text = read("text");
-  request.callback(id, 0, request.data);
-}
+#include "code"
 
 static const char* word(Result result) {
   static const char* const words[] = {"waiting", "active", "inactive", "mistake", "no answer"};
@@ -79,15 +23,16 @@ static void showActivation(Result result) { std::cout << "lock " << word(result)
 
 #include "call"
 
-static void keep(int pauses) {
+static void keepAsking() {
   int frames = 0;
+  int pauses = 0;
   // Longer than the longest pause, then it does not ask again.
-  for (; frames < 1'000'000; ++frames, GaugeClock::time += GaugeClock::duration(1)) {
+  for (; frames < 1'000'000; ++frames, GaugeClock::time += FRAME) {
     update();
     if (requests.empty()) continue;
     if (frames > 0) {
       std::cout << "pause " << frames / 1000.0 << "\n";
-      if (--pauses == 0) return;
+      if (++pauses == 9) return;
     }
     respond();
     update();
@@ -96,25 +41,17 @@ static void keep(int pauses) {
 }
 
 int main(int count, char** args) {
-  const std::vector<std::string> users(args + 2, args + count);
-  if (args[1] == std::string("ask")) {
-    for (int times = std::stoi(users[0]); times > 0; --times) {
-      const auto check = checkActive(users[1]);
-      respond();
-      std::cout << word(check->result()) << "\n";
-    }
-  } else if (args[1] == std::string("keep")) {
-    keep(std::stoi(users[0]));
-  } else if (args[1] == std::string("together")) {
-    std::vector<std::shared_ptr<Check>> checks;
-    for (const auto& user : users) checks.push_back(checkActive(user));
-    while (!requests.empty()) respond();
-    for (const auto& check : checks) std::cout << word(check->result()) << "\n";
-  } else {
-    const auto check = checkActive(users[0]);
-    for (; check->result() == Result::Waiting; GaugeClock::time += GaugeClock::duration(1)) continue;
-    std::cout << GaugeClock::time.time_since_epoch().count() << "\n" << cancelled << "\n";
-    respond();
-    std::cout << word(check->result()) << "\n";
+  if (count == 1) keepAsking();
+  const bool isTogether = count > 1 && std::string(args[1]) == "--together";
+  std::vector<Share> checks;
+  for (int i = isTogether ? 2 : 1; i < count; ++i) {
+    checks.push_back(checkActive(args[i]));
+    if (!isTogether) respond();
   }
+  while (requests.size() > 1) respond();
+  int frames = 0;
+  for (; isTogether && checks[0]->result() == Result::Waiting; ++frames) GaugeClock::time += FRAME;
+  if (isTogether) respond();
+  for (const Share& check : checks) std::cout << word(check->result()) << "\n";
+  if (isTogether) std::cout << frames << "\n" << cancelled << "\n";
 }
