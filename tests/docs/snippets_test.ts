@@ -9,7 +9,7 @@ import {
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { run } from "../../tools/command.ts";
-import { serveOnLoopback } from "../../tools/loopback.ts";
+import { freePort, serveOnLoopback } from "../../tools/loopback.ts";
 import { FUNCTION_PATH, PROJECT, SEEDED } from "../../tools/project.ts";
 import { openDatabase } from "../../tools/stack/database.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
@@ -27,7 +27,7 @@ import {
   issueKeys,
   serviceUnderTest,
 } from "../support/service_under_test.ts";
-import { freePort, runLine } from "../support/start_process.ts";
+import { runLine } from "../support/start_process.ts";
 
 /** The product on the pages. */
 const PRODUCT = SEEDED.project_id;

@@ -5,6 +5,7 @@ import {
   FUNCTION_PATH,
   SEEDED,
 } from "../../tools/project.ts";
+import { freePort } from "../../tools/loopback.ts";
 import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
 import { explain, screen } from "../../tools/stack/screen.ts";
 import { ACTIVE, METHOD_NOT_ALLOWED, NOT_FOUND } from "../support/contract.ts";
@@ -12,7 +13,6 @@ import { testWith } from "../support/left_out.ts";
 import { copyProject } from "../support/project_copy.ts";
 import { assertResponse, check } from "../support/requests.ts";
 import {
-  freePort,
   READY,
   runLine,
   runStart,

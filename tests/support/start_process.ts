@@ -2,8 +2,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Output, run } from "../../tools/command.ts";
 import { PROJECT } from "../../tools/project.ts";
 
-export { freePort } from "../../tools/loopback.ts";
-
 /** What no message for a person has in it. */
 export const STACK_TRACE = /^ +at /m;
 
