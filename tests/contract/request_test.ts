@@ -2,8 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import * as RESPONSES from "../support/contract.ts";
-import type { Expected } from "../support/contract.ts";
-import { LIMITS } from "../support/contract.ts";
+import { type Expected, LIMITS } from "../support/contract.ts";
 import { assertResponse, PANEL_PREFLIGHT } from "../support/requests.ts";
 import {
   check,

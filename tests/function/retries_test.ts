@@ -148,7 +148,7 @@ async function meet(outage: Outage, begins: number[]) {
   using time = stopTime();
   const api = start(outage);
   const lookups = [];
-  for (const part of begins.toSorted()) {
+  for (const part of begins.toSorted((a, b) => a - b)) {
     const at = part * Math.min(outage.lastsMs, LIMITS.outageMs);
     await time.pass(at - performance.now());
     lookups.push(api.lookUp());

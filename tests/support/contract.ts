@@ -1,6 +1,6 @@
 /** The contract, as the tests expect it: its responses and its numbers. */
 
-/** An answer of the contract, without the headers that every answer carries. */
+/** A response of the contract, without the headers that every response carries. */
 export interface Expected {
   status: number;
   body: { success: true } | { error: string } | null;

@@ -1,5 +1,6 @@
 import { corsHeaders } from "@supabase/supabase-js/cors";
 
+// Headers of all responses, of the 405 and of the 204.
 const ALL = { "Access-Control-Allow-Origin": "*", "Cache-Control": "no-store" };
 const ALLOW = { ...ALL, Allow: "POST, OPTIONS" };
 const PREFLIGHT = {
