@@ -10,12 +10,19 @@ export const VERSIONS = {
   lowestDeno: "2.9.5",
   /** Deno at the level of the hosted edge runtime. */
   edgeDeno: "2.1.4",
-  /** The Supabase CLI. */
   supabase: "3.1.0",
   /** autocannon, which loads the function in `deno task bench`. */
   autocannon: "9.0.0",
   /** Redocly CLI, which lints `openapi.yaml`. */
   redocly: "2.77.0",
+  /** Generators of clients of `openapi.yaml`, and the newest TypeScript that they all take. */
+  generators: {
+    "@hey-api/openapi-ts": "0.99.0",
+    "openapi-fetch": "0.17.0",
+    "openapi-typescript": "7.13.0",
+    "orval": "8.38.0",
+    "typescript": "5.9.3",
+  },
   /** acorn, which a test asks whether the panel's code suits an old engine. */
   acorn: "8.19.0",
 };

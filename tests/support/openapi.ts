@@ -1,20 +1,18 @@
-import { assert } from "@std/assert";
+import { assert, assertArrayIncludes } from "@std/assert";
 import { parse } from "@std/yaml";
-import { Ajv2020 } from "ajv/dist/2020.js";
-import { FUNCTION_FOLDER, FUNCTION_PATH } from "../../tools/project.ts";
+import { FUNCTION_PATH } from "../../tools/project.ts";
+import { OPENAPI, readPage } from "./pages.ts";
 
 /** A response, as `openapi.yaml` describes it. */
 interface Described {
   "x-result"?: string;
-  headers?: Record<string, object>;
-  content?: { "application/json": { schema: object } };
+  headers?: Record<string, { schema: { const?: string } }>;
+  content?: object;
 }
 
-const { paths, components } = parse(
-  await Deno.readTextFile(new URL("openapi.yaml", FUNCTION_FOLDER)),
-);
+const { paths } = parse(await readPage(OPENAPI));
 const { post, options } = paths[FUNCTION_PATH];
-const responses: Record<string, { $ref: string }> = {
+const responses: Record<string, Described> = {
   ...options.responses,
   ...post.responses,
 };
@@ -23,33 +21,28 @@ const responses: Record<string, { $ref: string }> = {
 export const DESCRIBED = Object.keys(responses).map(Number)
   .filter((status) => status > 0);
 
+/** What a status asks of an add-on. */
+export const resultOf = (status: number | string) =>
+  described(Number(status))["x-result"] ?? "no answer";
+
 /** What `openapi.yaml` says of a status: of the function's own, or of what others send. */
 export function described(status: number): Described {
-  const { $ref } = responses[status] ?? post.responses.default;
-  return components.responses[$ref.replace("#/components/responses/", "")];
+  return responses[status] ?? post.responses.default;
 }
-
-const ajv = new Ajv2020({ strict: false });
 
 /** Fails unless `openapi.yaml` describes this response of the function, whose body is this text. */
 export function assertDescribed(response: Response, text: string): void {
   const { status } = response;
   assert(DESCRIBED.includes(status), `openapi.yaml: no ${status}`);
   const { headers = {}, content } = described(status);
-  const validate = (
-    what: string,
-    value: unknown,
-    schema: object | false = false,
-  ) =>
-    assert(
-      ajv.validate(schema, value),
-      `openapi.yaml: ${what} of ${status}: ${JSON.stringify(value)}`,
-    );
-  for (const [name, header] of Object.entries(headers)) {
-    const { schema } = components.headers[name] ?? header;
-    validate(name, response.headers.get(name), schema);
+  for (const [name, { schema }] of Object.entries(headers)) {
+    const value = response.headers.get(name);
+    assert(value && value === (schema.const ?? value), `${name}: ${value}`);
   }
   // A response to HEAD has no body.
-  if (text === "") return;
-  validate("body", JSON.parse(text), content?.["application/json"].schema);
+  if (!text) return;
+  const bodies = JSON.stringify(content ?? null)
+    .matchAll(/"(?:example|value)":(\{.*?\})/g)
+    .map(([, body = ""]) => body).toArray();
+  assertArrayIncludes(bodies, [text], "openapi.yaml");
 }
