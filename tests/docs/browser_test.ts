@@ -1,10 +1,8 @@
 /** Pages in a real browser: one of another origin, as an in-game HTML panel is, and the stack's. */
 import { assert, assertEquals } from "@std/assert";
 import { chromium } from "playwright-core";
-import { FUNCTION_PATH, SEEDED } from "../../tools/project.ts";
-import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
+import { FUNCTION_FOLDER, FUNCTION_PATH, SEEDED } from "../../tools/project.ts";
 import { ACTIVE, NOT_FOUND } from "../support/contract.ts";
-import { CALLERS, codeBlock } from "../support/pages.ts";
 import { issueKeys, serviceUnderTest } from "../support/service_under_test.ts";
 
 /** The system's own browser. A path counts before a channel. */
@@ -39,11 +37,12 @@ Deno.test("browser: a page of another origin calls the function", async () => {
     if (request.url.startsWith(API_URL)) methods.push(request.method);
   });
 
-  const code = (await codeBlock(CALLERS, "js", "GRACE_S"))
-    .replace(LOCAL_SERVICE.API_URL, API_URL)
+  const file = new URL("examples/panel.js", FUNCTION_FOLDER);
+  const code = (await Deno.readTextFile(file))
+    .replace("https://<ref>.supabase.co", API_URL)
     .replace(SEEDED.project_id, product.id);
   const ask = (user: string) =>
-    tab.evaluate(`{ ${code} checkActive(${JSON.stringify(user)}) }`);
+    tab.evaluate(`{ ${code} activation.checkActive(${JSON.stringify(user)}) }`);
   assertEquals(await ask(USER), "active");
   assertEquals(await ask("x"), "inactive");
   assertEquals(await ask(""), "mistake");

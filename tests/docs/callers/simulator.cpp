@@ -1,57 +1,102 @@
-// Runs the gauge's code, frame by frame. With --together before the users, it asks about all at once,
-// and gets the last response first and the first one too late.
+// Asks with gauge.cpp in the world of a test, frame by frame. The Network API is as its documentation
+// describes it, and calls back for a request that was cancelled, too.
 #include <chrono>
+#include <cmath>
+#include <functional>
 #include <iostream>
+#include <sstream>
+#include <string>
 #include <vector>
 
-/** Goes on by one millisecond each frame. */
-struct GaugeClock : std::chrono::steady_clock {
-  inline static time_point time;
-  static time_point now() { return time; }
+static double nowS, behindS;
+static bool hasSpoken, isFull;
+
+static void say(const std::string& what) {
+  std::cout << what << std::endl;
+  hasSpoken = true;
+}
+
+struct FakeClock : std::chrono::steady_clock {
+  static time_point now() {
+    return time_point(std::chrono::milliseconds(std::llround(nowS * 1000)));
+  }
 };
-static const std::chrono::milliseconds FRAME(1);
 
-#include "code"
+static long long wallClock() { return static_cast<long long>(std::floor(nowS + behindS)); }
 
-static const char* word(Result result) {
-  static const char* const words[] = {"waiting", "active", "inactive", "mistake", "no answer"};
-  return words[static_cast<int>(result)];
+using FsNetworkRequestId = long long;
+using HttpRequestCallback = void (*)(FsNetworkRequestId request, int error, void* data);
+struct FsNetworkHttpRequestParam {
+  char* postField;
+};
+static std::vector<std::function<void()>> requests;
+static FsNetworkRequestId awaited;
+static int status;
+
+static FsNetworkRequestId fsNetworkHttpRequestPost(const char*, FsNetworkHttpRequestParam* param,
+                                                   HttpRequestCallback callback, void* data) {
+  if (isFull) {
+    say(std::string("refused 0 ") + param->postField);
+    return 0;
+  }
+  const auto id = static_cast<FsNetworkRequestId>(requests.size() + 1);
+  requests.push_back([=] { callback(id, 0, data); });
+  say((awaited ? "twice " : "send ") + std::to_string(id - 1) + " " + param->postField);
+  return awaited = id;
 }
+static int fsNetworkHttpRequestGetErrorCode(FsNetworkRequestId) { return status; }
+static void fsNetworkHttpCancelRequest(FsNetworkRequestId) { awaited = 0; }
 
-static void showGauge() { std::cout << "unlock\n"; }
-static void showActivation(Result result) { std::cout << "lock " << word(result) << "\n"; }
+#include "gauge.cpp"
 
+static void showGauge() {}
+static void showActivation(activation::Result) {}
+void callAsOnThePage() {
 #include "call"
-
-static void keepAsking() {
-  int frames = 0;
-  int pauses = 0;
-  // Longer than the longest pause, then it does not ask again.
-  for (; frames < 1'000'000; ++frames, GaugeClock::time += FRAME) {
-    update();
-    if (requests.empty()) continue;
-    if (frames > 0) {
-      std::cout << "pause " << frames / 1000.0 << "\n";
-      if (++pauses == 9) return;
-    }
-    respond();
-    update();
-    frames = 0;
-  }
 }
 
-int main(int count, char** args) {
-  if (count == 1) keepAsking();
-  const bool isTogether = count > 1 && std::string(args[1]) == "--together";
-  std::vector<Share> checks;
-  for (int i = isTogether ? 2 : 1; i < count; ++i) {
-    checks.push_back(checkActive(args[i]));
-    if (!isTogether) respond();
+int main() {
+  std::cout.precision(12);
+  std::string following;  // What the next callback does: "throw", or a name to ask about.
+  std::unique_ptr<activation::Asking> asking;
+  const auto callBack = [&](const std::string& what) {
+    say(what);
+    const std::string does = std::exchange(following, "");
+    if (does == "throw") throw 0;
+    if (!does.empty()) asking->ask(does);
+  };
+  const auto lock = [&](activation::Result result) {
+    const char* const words[] = {"", "inactive", "mistake", "no answer"};
+    callBack(std::string("lock ") + words[static_cast<int>(result)]);
+  };
+  for (std::string line; std::getline(std::cin, line);) {
+    std::istringstream words(line);
+    double clockS;
+    std::string word, rest;
+    words >> clockS >> word >> std::ws;
+    std::getline(words, rest);
+    behindS = clockS - nowS;
+    if (word == "new") asking = std::make_unique<activation::Asking>([&] { callBack("unlock"); }, lock);
+    if (word == "ask") asking->ask(rest);
+    if (word == "service" || word == "new") isFull = rest == "full";
+    if (word == "stop") asking.reset();
+    if (word == "next" || word == "new") following = rest;
+    if (word == "reply") {
+      status = std::atoi(rest.substr(rest.find(' ')).c_str());  // 0 without a network.
+      awaited = 0;
+      requests.at(std::stoul(rest))();
+    }
+    const double untilS = word == "pass" ? std::stod(rest) : nowS;
+    hasSpoken = false;
+    while (true) {
+      try {
+        if (asking) asking->update();
+      } catch (int) {
+        say("error");
+      }
+      if (hasSpoken || nowS > untilS - 0.05) break;
+      nowS = std::round(nowS * 10 + 1) / 10;
+    }
+    std::cout << ". " << nowS << std::endl;
   }
-  while (requests.size() > 1) respond();
-  int frames = 0;
-  for (; isTogether && checks[0]->result() == Result::Waiting; ++frames) GaugeClock::time += FRAME;
-  if (isTogether) respond();
-  for (const Share& check : checks) std::cout << word(check->result()) << "\n";
-  if (isTogether) std::cout << frames << "\n" << cancelled << "\n";
 }

@@ -1,0 +1,141 @@
+"""Asks whether a user has an active key, from a tool or an installer. Python 3.8 or later.
+
+Copy it whole and change the first two lines below the imports. An installer asks once:
+
+    result = check_active("CaptainKirin#0417")
+
+A tool asks at each start, in a thread of its own, where the callbacks run, too:
+
+    keep_asking("CaptainKirin#0417", show_window, show_activation)
+"""
+
+import http.client
+import json
+import logging
+import os
+import pathlib
+import queue
+import random
+import threading
+import time
+import urllib.request
+
+SERVICE = "https://<ref>.supabase.co/functions/v1/check-username-active"
+PROJECT_ID = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4"
+
+# The product's file has the second of the last 200, a space, and the name.
+FOLDER = pathlib.Path(
+    os.environ.get("LOCALAPPDATA") or os.path.expanduser("~"), "check-username-active"
+)
+FILE = FOLDER / (PROJECT_ID + ".txt")
+GRACE_S = 14 * 24 * 60 * 60
+TIMEOUT_S = 10
+
+_lock = threading.Lock()
+_replaced = threading.Event()  # Of the last call of keep_asking.
+_log = logging.getLogger(__name__)
+
+
+class _EveryStatus(urllib.request.HTTPErrorProcessor):
+    """Raises no error for a status, and follows no redirect."""
+
+    def http_response(self, request, response):
+        return response
+
+    https_response = http_response
+
+
+def check_active(username):
+    """Asks once, and stores nothing. Returns "active", "inactive", "mistake" or "no answer"."""
+    body = json.dumps({"username": username, "project_id": PROJECT_ID}).encode()
+    results = queue.Queue()
+    # In a thread, because urllib has a timeout for each read only, and none for DNS.
+    threading.Thread(target=_ask, args=(body, results), daemon=True).start()
+    try:
+        return results.get(timeout=TIMEOUT_S)
+    except queue.Empty:
+        return "no answer"
+
+
+def _ask(body, results):
+    """Puts the result first. Nobody reads what comes after it, or after the timeout."""
+    headers = {
+        "Content-Type": "application/json",
+        "User-Agent": "check-username-active",
+    }
+    try:
+        opener = urllib.request.build_opener(_EveryStatus)
+        request = urllib.request.Request(SERVICE, body, headers)
+        with opener.open(request, timeout=TIMEOUT_S) as response:
+            if response.status == 200:
+                results.put("active")
+            elif response.status == 499:
+                results.put("inactive")
+            elif response.status in (400, 405, 413):
+                _log.error("check-username-active: status %d", response.status)
+                results.put("mistake")
+    except (OSError, http.client.HTTPException) as error:
+        _log.info("check-username-active: %s", error)  # No network, or a bad response.
+    finally:
+        results.put("no answer")
+
+
+def keep_asking(username, unlock, lock):
+    """Asks, and calls unlock() or lock(result). While there is no answer, it asks again after a
+    pause, and calls one of them again. Calling it anew, in any thread, replaces the earlier call,
+    and stop_asking() ends it. Raises what unlock or lock raises.
+    """
+    replaced = stop_asking()
+    pause_s = 5
+    while not replaced.is_set():
+        result = check_active(username)
+        with _lock:
+            if replaced.is_set():
+                return
+            now_s = int(time.time())
+            stored_s = _stored_s(username)
+            if result == "active":
+                _store(f"{now_s} {username}")
+            if result == "inactive" and stored_s is not None:
+                _store("")
+        is_recent = stored_s is not None and stored_s <= now_s < stored_s + GRACE_S
+        # Not with the lock: the callback may wait for a thread that calls stop_asking.
+        if replaced.is_set():
+            return
+        if result == "active" or (result != "inactive" and is_recent):
+            unlock()
+        else:
+            lock(result)
+        if result != "no answer":
+            return
+        replaced.wait(pause_s * random.uniform(0.5, 1.5))
+        pause_s = min(2 * pause_s, 600)
+
+
+def stop_asking():
+    """Ends keep_asking. It stores nothing more. A callback that is about to begin may run."""
+    global _replaced
+    with _lock:
+        _replaced.set()
+        _replaced = threading.Event()
+        return _replaced
+
+
+def _stored_s(username):
+    """The second of this name's last 200. None if there is none, or it cannot be read."""
+    try:
+        text = FILE.read_bytes().decode()
+        second = int(text.partition(" ")[0])
+        return second if text == f"{second} {username}" else None
+    except (OSError, ValueError):
+        return None
+
+
+def _store(text):
+    try:
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        written = FILE.with_suffix(".new")
+        written.write_bytes(text.encode())
+        os.replace(written, FILE)
+    except (OSError, ValueError):
+        pass  # What was there stays. The next 200 tries again.
