@@ -1,29 +1,16 @@
 import { once } from "node:events";
-import type { Server as HttpServer } from "node:http";
 import type { AddressInfo, Server } from "node:net";
 
-/** A server on a loopback port. Disposing of it ends it. */
-export interface LoopbackServer extends AsyncDisposable {
-  /** Its address, without TLS. */
-  url: string;
-  /** Its TCP port. */
-  port: number;
-}
-
-/** Starts a server that responds with what the handler gives. */
+/** Starts a server that responds with what the handler gives. Disposing of it ends it. */
 export function serveOnLoopback(
   handler: (request: Request) => Response | Promise<Response>,
-): LoopbackServer {
+) {
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },
     handler,
   );
-  const { port } = server.addr;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    port,
-    [Symbol.asyncDispose]: () => server.shutdown(),
-  };
+  const url = `http://127.0.0.1:${server.addr.port}`;
+  return { url, [Symbol.asyncDispose]: () => server.shutdown() };
 }
 
 /**
@@ -31,20 +18,20 @@ export function serveOnLoopback(
  * one of HTTP whoever is connected. If the port cannot be taken, the `code` of the error says why.
  */
 export async function listenOnLoopback(
-  server: Server | HttpServer,
-  port = 0,
-): Promise<LoopbackServer> {
-  server.listen(port, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address() as AddressInfo;
+  server: Server & { closeAllConnections?: () => void },
+  freeOrGiven = 0,
+) {
+  await once(server.listen(freeOrGiven, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${address.port}`,
-    port: address.port,
-    [Symbol.asyncDispose]: () =>
-      new Promise((done) => {
-        server.close(() => done());
-        if ("closeAllConnections" in server) server.closeAllConnections();
-      }),
+    url: `http://127.0.0.1:${port}`,
+    port,
+    async [Symbol.asyncDispose]() {
+      const closed = once(server, "close");
+      server.close();
+      server.closeAllConnections?.();
+      await closed;
+    },
   };
 }
 

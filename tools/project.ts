@@ -4,7 +4,6 @@ export const PROJECT = new URL("../", import.meta.url);
 /** Folder of the edge function, from the root of the project and of what is deployed. */
 export const FUNCTION_FOLDER_PATH = "supabase/functions/check-username-active/";
 
-/** Folder of the edge function's source. */
 export const FUNCTION_FOLDER = new URL(FUNCTION_FOLDER_PATH, PROJECT);
 
 /** Path of the edge function in its address, as on a hosted project. */

@@ -14,14 +14,3 @@ export function supabase(
     stdin: "null",
   });
 }
-
-/**
- * Reads the variables that `supabase status` prints: `NAME="value"`, or `NAME='value'` from a stack
- * without Docker.
- */
-export function readStatus(stdout: string): Record<string, string> {
-  const lines = stdout.matchAll(/^(\w+)=(["']?)(.*?)\2\r?$/gm);
-  return Object.fromEntries(
-    Array.from(lines, ([, name = "", , value = ""]) => [name, value]),
-  );
-}

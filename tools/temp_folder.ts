@@ -1,30 +1,14 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { retry } from "@std/async/retry";
 import { pathToFileURL } from "node:url";
 
 /** Makes a folder outside of the project. Disposing of it removes it. */
-export async function makeTempFolder(): Promise<
-  AsyncDisposable & { url: URL }
-> {
+export async function makeTempFolder() {
   const path = await Deno.makeTempDir();
+  const remove = () => Deno.remove(path, { recursive: true });
   return {
     url: pathToFileURL(`${path}/`),
-    [Symbol.asyncDispose]: () => remove(path),
+    // Windows keeps it for as long as a process that was killed in it is still ending. If it stays,
+    // that is reported and not thrown: an error here would hide the one before it.
+    [Symbol.asyncDispose]: () => retry(remove).catch(console.error),
   };
-}
-
-/**
- * Windows keeps a folder for as long as a process that was killed in it is still ending. A folder
- * that stays is reported and not thrown, because an error here would hide the one before it.
- */
-async function remove(path: string): Promise<void> {
-  let problem: unknown;
-  for (let tries = 0; tries < 50; tries++) {
-    try {
-      return await Deno.remove(path, { recursive: true });
-    } catch (error) {
-      problem = error;
-      await sleep(100);
-    }
-  }
-  console.error(`${path} could not be removed: ${problem}`);
 }

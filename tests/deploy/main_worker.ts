@@ -1,14 +1,14 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, request as send } from "node:http";
 import { pipeline } from "node:stream/promises";
-import { listenOnLoopback, type LoopbackServer } from "../../tools/loopback.ts";
+import { listenOnLoopback } from "../../tools/loopback.ts";
 
 /**
  * Starts a relay that does with a request what the hosted platform's main worker does between the
  * caller and the function (`ext/workers/user_workers.js` of the edge runtime): it waits until both
  * the response is there and the caller's body has come to an end, or can no longer be passed on.
  */
-export async function startMainWorker(target: URL): Promise<LoopbackServer> {
+export async function startMainWorker(target: URL) {
   const server = createServer(async (request, response) => {
     const { url = "", method, headers } = request;
     const sending = send(new URL(url, target), { method, headers });

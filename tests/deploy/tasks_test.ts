@@ -1,11 +1,16 @@
-/** What `test:supabase` reads, what a deployment sees of `test:remote`, and a checkout on Windows. */
+/** What the tasks read, write and leave alone. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { run } from "../../tools/command.ts";
 import { serveOnLoopback } from "../../tools/loopback.ts";
-import { FUNCTION_PATH, PROJECT, SEEDED } from "../../tools/project.ts";
+import {
+  FUNCTION_FOLDER,
+  FUNCTION_PATH,
+  PROJECT,
+  SEEDED,
+} from "../../tools/project.ts";
 import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
 import { startStack } from "../../tools/stack/stack.ts";
-import { readStatus } from "../../tools/supabase_cli.ts";
+import { generateTypes } from "../../tools/types/generate_types.ts";
 
 const testRemote = (env: Record<string, string>) =>
   run(Deno.execPath(), ["task", "test:remote"], {
@@ -13,17 +18,6 @@ const testRemote = (env: Record<string, string>) =>
     env: { NO_COLOR: "1", SECRET_KEY: "", ...env },
     stdin: "null",
   });
-
-Deno.test("task: test:supabase reads what `supabase status` prints, with Docker and without", () => {
-  for (const quote of [`"`, `'`, ""]) {
-    const url = `API_URL=${quote}http://127.0.0.1:54321${quote}`;
-    const key = `SECRET_KEY=${quote}x=y${quote}`;
-    assertEquals(
-      readStatus(`Stopped services: []\n${url}\r\n${key}`),
-      { API_URL: "http://127.0.0.1:54321", SECRET_KEY: "x=y" },
-    );
-  }
-});
 
 Deno.test("task: test:remote writes nothing before somebody says that it may", async () => {
   const { code, stdout } = await testRemote({ ...LOCAL_SERVICE });
@@ -55,9 +49,7 @@ Deno.test("task: test:remote without SECRET_KEY passes on a hosted platform, and
   assertEquals(paths.filter((path) => path !== FUNCTION_PATH), []);
 });
 
-Deno.test("task: Git for Windows leaves line ends as they are", async () => {
-  const attributes = await Deno.readTextFile(
-    new URL(".gitattributes", PROJECT),
-  );
-  assertStringIncludes(attributes, "\n* text=auto eol=lf\n");
+Deno.test("task: types would change nothing of database.types.ts", async () => {
+  const file = new URL("database.types.ts", FUNCTION_FOLDER);
+  assertEquals(await Deno.readTextFile(file), await generateTypes());
 });

@@ -1,9 +1,6 @@
-import { edgeDeno } from "../../tools/edge_deno.ts";
+import { edgeDeno } from "../../tools/command.ts";
 import { FUNCTION_FOLDER_PATH } from "../../tools/project.ts";
-import { downloadAndStartFunction } from "../../tools/stack/function_process.ts";
-import { startGateway, type Targets } from "../../tools/stack/gateway.ts";
-import { startDataApi } from "../../tools/stack/local_data_api.ts";
-import { LOCAL_SERVICE, platformEnv } from "../../tools/stack/local_service.ts";
+import { startStack } from "../../tools/stack/stack.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { cliCommand } from "../support/pages.ts";
 import { startMainWorker } from "./main_worker.ts";
@@ -32,30 +29,20 @@ export async function startUploadedService() {
     await Deno.writeFile(copy, file.stream());
   }
 
-  const targets: Targets = {};
-  const gateway = unfinished.use(await startGateway(0, targets));
-  const service = { ...LOCAL_SERVICE, API_URL: gateway.url };
-  targets.dataApi = unfinished.use(await startDataApi(service));
   const folder = new URL(FUNCTION_FOLDER_PATH, root.url);
   const deno = await edgeDeno();
-  const env = platformEnv(service);
-  const edgeFunction = unfinished.use(
-    await downloadAndStartFunction({ folder, deno, env }),
-  );
-  const worker = unfinished.use(await startMainWorker(edgeFunction.url));
-  const workerUrl = new URL(worker.url);
-  targets.edgeFunction = { url: workerUrl };
+  const stack = unfinished.use(await startStack({ folder, deno }));
+  const worker = unfinished.use(await startMainWorker(stack.functionUrl));
+  stack.targets.edgeFunction = worker;
 
-  const running = unfinished.move();
-  return {
-    ...service,
+  return Object.assign(unfinished.move(), {
+    ...stack.service,
     /** The uploaded files, and what the platform is told of them. */
     files: files.map(({ name }) => name),
     metadata,
     folder,
     deno,
-    functionUrl: edgeFunction.url,
-    workerUrl,
-    [Symbol.asyncDispose]: () => running.disposeAsync(),
-  };
+    functionUrl: stack.functionUrl,
+    workerUrl: worker.url,
+  });
 }

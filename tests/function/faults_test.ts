@@ -1,7 +1,8 @@
 /** What the function does when the Data API fails: a response in time, one log line, and no leak. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { brotliCompressSync, gzipSync } from "node:zlib";
+import { gzipSync } from "node:zlib";
 import { assert, assertEquals } from "@std/assert";
+import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
 import {
   ACTIVE,
   DATABASE_ERROR,
@@ -11,15 +12,14 @@ import {
 } from "../support/contract.ts";
 import { assertResponse, check } from "../support/requests.ts";
 import {
+  aRow,
   type Behaviour,
   first,
-  keys,
   linesOf,
+  noRow,
   productOf,
   respond,
-  rows,
-  startDataApiStub,
-  startFunctionOn,
+  startFunctionOnStub,
 } from "../support/data_api_stub.ts";
 
 /** What a machine of a quarter of the speed may add to the lookup's budget. */
@@ -27,7 +27,7 @@ const MAX_MS = LIMITS.budgetMs + 4_000;
 
 const PRODUCT = "0d5c8f3e-27b1-4c6a-9e84-b1f6720a3d59";
 const USER = `Zoë "the Ace" Brückner+#4821&curr_user=eq.x`;
-const SECRET_KEY = "sb_secret_stub_0123456789abcdef";
+const { SECRET_KEY } = LOCAL_SERVICE;
 
 /**
  * A Data API that fails: what it does, and what becomes of the lookup. A text is a 500, and the code
@@ -40,11 +40,9 @@ const ROW = JSON.stringify({ project_id: PRODUCT });
 const json = (status: number, body: unknown) =>
   respond(status, JSON.stringify(body));
 const error = (status: number, code: string) =>
-  json(status, { code, message: "a message", details: null, hint: null });
+  json(status, { code, message: "x".repeat(100_000) });
 const html = (status: number) =>
   respond(status, "<h1>Bad gateway</h1>", { "Content-Type": "text/html" });
-/** Ends the connection after these bytes. */
-const cut = (text: string): Behaviour => ({ socket }) => socket?.end(text);
 const drop: Behaviour = ({ socket }) => socket?.destroy();
 const hang: Behaviour = () => {};
 /** What PostgREST returns for the lookups in flight when PostgreSQL crashes. */
@@ -53,14 +51,15 @@ const unavailable = error(503, "PGRST002");
 /** What hosted projects return for a sound secret key now and then. */
 const issuedAtFuture = error(401, "PGRST303");
 
+const GZIP = { "Content-Encoding": "gzip" };
+const rowInGzip = (project_id: string) =>
+  gzipSync(JSON.stringify([{ project_id }]));
+
 /** The first attempt decides. */
 const ONE_REQUEST: Fault[] = [
-  ["a row", keys(), ACTIVE],
-  ["no row", rows(), NOT_FOUND],
-  ["several rows", keys(2), ACTIVE],
-  ["a row in gzip", encoded("gzip", gzipSync), ACTIVE],
-  ["a row in brotli", encoded("br", brotliCompressSync), ACTIVE],
-  ["a row in gzip, in chunks", chunked(gzipSync, "gzip"), ACTIVE],
+  ["a row", aRow, ACTIVE],
+  ["no row", noRow, NOT_FOUND],
+  ["a row in gzip", respond(200, rowInGzip, GZIP), ACTIVE],
 
   // What another attempt would not change is a 500 at once. A code counts by its form.
   ...([
@@ -79,8 +78,6 @@ const ONE_REQUEST: Fault[] = [
     [400, { code: { toString: null } }],
     [400, { code: ["42501"] }],
     [401, { message: "Invalid API key" }],
-    // supabase-js takes it for no rows.
-    [404, []],
     [500, null],
     [500, "42501"],
     [600, {}],
@@ -97,27 +94,13 @@ const ONE_REQUEST: Fault[] = [
     json(status, body),
     `${code} ${status}`,
   ]),
-  [
-    "404 with an array in gzip, after white space",
-    encoded("gzip", () => gzipSync(" \n[]"), 404),
-    "http_404 404",
-  ],
-  [
-    "205 with a body of no declared length",
-    cut("HTTP/1.1 205 Status\r\nConnection: close\r\n\r\n[]"),
-    "http_205 205",
-  ],
-  // To supabase-js, a success.
+  // To supabase-js, both are a success without rows.
+  ["404 with an array", respond(404, " \n[]"), "http_404 404"],
   ["404 with nothing", respond(404, ""), "http_404 404"],
   ["500 with HTML", html(500), "http_500 500"],
   [
-    "an error of 100,000 characters",
-    json(400, { code: "XX000", message: "x".repeat(100_000) }),
-    "XX000 400",
-  ],
-  [
     "a redirect, which would take the key elsewhere",
-    first(respond(307, "", { Location: "/elsewhere" }), keys()),
+    first(respond(307, "", { Location: "/elsewhere" }), aRow),
     "http_307 307",
   ],
   ...Object.entries({
@@ -134,7 +117,6 @@ const ONE_REQUEST: Fault[] = [
     "malformed 200",
   ]),
   // Another success is no answer to this query: it may have left rows out.
-  ["201 with a row", keys(1, 201), "http_201 201"],
   ["206 with no row", respond(206, "[]"), "http_206 206"],
   ["204", respond(204, ""), "http_204 204"],
 ];
@@ -143,29 +125,18 @@ const ONE_REQUEST: Fault[] = [
 const AGAIN: Fault[] = [
   ...[502, 503, 504, 520, 530].map((status): Fault => [
     `one ${status} with HTML`,
-    first(html(status), keys()),
+    first(html(status), aRow),
     ACTIVE,
   ]),
-  ["one 503 57P01", first(error(503, "57P01"), rows()), NOT_FOUND],
-  ["one 504 PGRST003", first(error(504, "PGRST003"), rows()), NOT_FOUND],
-  ["one 400 from a crash of PostgreSQL", first(crashed, keys()), ACTIVE],
-  ["one 401 PGRST303", first(issuedAtFuture, keys()), ACTIVE],
-  ["one 200 that is cut", first(respond(200, "["), keys()), ACTIVE],
-  ["one empty 200", first(respond(200, ""), rows()), NOT_FOUND],
-  ["one dropped connection", first(drop, keys()), ACTIVE],
-  [
-    "one connection dropped during the headers",
-    first(cut("HTTP/1.1 200 OK\r\nContent-"), keys()),
-    ACTIVE,
-  ],
-  [
-    "one connection dropped during the response",
-    first(cut("HTTP/1.1 200 OK\r\nContent-Length: 55\r\n\r\n["), rows()),
-    NOT_FOUND,
-  ],
-  ["one that is silent", first(hang, keys()), ACTIVE],
+  ["one 503 57P01", first(error(503, "57P01"), noRow), NOT_FOUND],
+  ["one 504 PGRST003", first(error(504, "PGRST003"), noRow), NOT_FOUND],
+  ["one 400 from a crash of PostgreSQL", first(crashed, aRow), ACTIVE],
+  ["one 401 PGRST303", first(issuedAtFuture, aRow), ACTIVE],
+  ["one 200 that is cut", first(respond(200, "["), aRow), ACTIVE],
+  ["one empty 200", first(respond(200, ""), noRow), NOT_FOUND],
+  ["one dropped connection", first(drop, aRow), ACTIVE],
+  ["one that is silent", first(hang, aRow), ACTIVE],
   // A failure that lasts: a 500 within the budget.
-  ["no response", hang, "timeout 0"],
   [
     "a response that comes byte by byte and never ends",
     async (response) => {
@@ -176,15 +147,9 @@ const AGAIN: Fault[] = [
   ["one 503, and then no response", first(html(503), hang), "http_503 503"],
   ["502 always", html(502), "http_502 502"],
   ["503 always, as after 12 s without PostgreSQL", unavailable, "PGRST002 503"],
-  [
-    "503 always, with Retry-After",
-    respond(503, "", { "Retry-After": "3600" }),
-    "http_503 503",
-  ],
   ["400 without a code always", crashed, "http_400 400"],
   ["401 PGRST303 always", issuedAtFuture, "PGRST303 401"],
   ["HTML always", respond(200, "<h1>Welcome</h1>"), "malformed 200"],
-  ["an empty 200 always", respond(200, ""), "malformed 200"],
   ["connections dropped always", drop, "unreachable 0"],
 ];
 
@@ -194,14 +159,10 @@ const expected = (outcome: Expected | string) =>
 
 /** What each product's lookups meet. Those of other products find nothing. */
 const behaviours = new Map<string, Behaviour>();
-const dataApi = await startDataApiStub((response, url) =>
-  (behaviours.get(productOf(url)) ?? rows())(response, url)
+const edgeFunction = await startFunctionOnStub((response, url) =>
+  (behaviours.get(productOf(url)) ?? noRow)(response, url)
 );
-const edgeFunction = await startFunctionOn(dataApi, { SECRET_KEY });
-Deno.test.afterAll(async () => {
-  await edgeFunction[Symbol.asyncDispose]();
-  await dataApi[Symbol.asyncDispose]();
-});
+Deno.test.afterAll(() => edgeFunction[Symbol.asyncDispose]());
 
 /** Asks the function while the Data API does something. */
 function ask(behave: Behaviour, product: string = crypto.randomUUID()) {
@@ -210,25 +171,24 @@ function ask(behave: Behaviour, product: string = crypto.randomUUID()) {
 }
 
 Deno.test("fault: the Data API is asked one small question, with the key", async () => {
-  await assertResponse(ask(keys(), PRODUCT), ACTIVE);
+  await assertResponse(ask(aRow, PRODUCT), ACTIVE);
 
-  const [{ method, url = "", headers } = {}] = dataApi.requests;
-  const { pathname, searchParams } = new URL(url, "http://x");
+  const [{ method, url = "", headers } = {}] = edgeFunction.requests;
+  const query = new URLSearchParams({
+    select: "project_id",
+    project_id: `eq.${PRODUCT}`,
+    curr_user: `eq.${USER}`,
+    limit: "1",
+  });
   assertEquals(
-    [method, pathname, headers?.apikey, headers?.authorization],
+    [method, url, headers?.apikey, headers?.authorization],
     [
       "GET",
-      "/rest/v1/activation_keys",
+      `/rest/v1/activation_keys?${query}`,
       SECRET_KEY,
       `Bearer ${SECRET_KEY}`,
     ],
   );
-  assertEquals([...searchParams], [
-    ["select", "project_id"],
-    ["project_id", `eq.${PRODUCT}`],
-    ["curr_user", `eq.${USER}`],
-    ["limit", "1"],
-  ]);
 });
 
 for (const fault of ONE_REQUEST) {
@@ -259,9 +219,9 @@ async function meet([name, behave, outcome]: Fault): Promise<number> {
   const tookMs = performance.now() - startedAt;
   assert(tookMs < MAX_MS, `${name} took ${Math.round(tookMs)} ms`);
   const requests =
-    dataApi.requests.filter(({ url = "" }) => productOf(url) === product)
+    edgeFunction.requests.filter(({ url = "" }) => productOf(url) === product)
       .length;
-  await assertResponse(ask(rows(), product), NOT_FOUND, "the next is healthy");
+  await assertResponse(ask(noRow, product), NOT_FOUND, "the next is healthy");
   return requests;
 }
 
@@ -280,30 +240,4 @@ async function assertLogged(met: Fault[]): Promise<void> {
   });
   read = lines.length;
   assertEquals(logged.sort(), codes.sort());
-}
-
-/** Responds with a row that is compressed. */
-function encoded(
-  encoding: string,
-  encode: (text: string) => Uint8Array,
-  status = 200,
-): Behaviour {
-  return (response, url) => {
-    const row = encode(`[{"project_id":"${productOf(url)}"}]`);
-    respond(status, row, { "Content-Encoding": encoding })(response, url);
-  };
-}
-
-/** Responds with a row in two chunks, without its length. */
-function chunked(
-  encode: (text: string) => Uint8Array,
-  encoding: string,
-): Behaviour {
-  return async (response, url) => {
-    const row = encode(`[{"project_id":"${productOf(url)}"}]`);
-    response.writeHead(200, { "Content-Encoding": encoding });
-    response.write(row.slice(0, 9));
-    await sleep(10);
-    response.end(row.slice(9));
-  };
 }

@@ -36,24 +36,26 @@ interface Fate {
 
 const SILENCE: Fate = { afterMs: 1 };
 
-/** A Data API that fails for some time, and what its attempts meet meanwhile, one after the other. */
+/** A Data API that fails, and what its attempts meet meanwhile, one after the other. */
 interface Outage {
-  lastsMs: number;
   fates: Fate[];
+  /** How long it lasts, in milliseconds. For ever, when not given. */
+  lastsMs?: number | undefined;
   /** How long a response takes afterwards, in milliseconds. */
-  latencyMs: number;
+  latencyMs?: number;
   /** Until when connections can go bad, in milliseconds. */
-  goesBadMs: number;
+  goesBadMs?: number;
   /** Whether a lookup had its response just before. */
-  isSudden: boolean;
+  isSudden?: boolean;
 }
 
 const afterMs = fc.oneof(
   fc.constant(1),
   fc.integer({ min: 1, max: LIMITS.budgetMs }),
 );
-const failures = fc.oneof(
+const fate = fc.oneof(
   fc.record({ gets: fc.constantFrom(UNAVAILABLE, CUT, DROPPED), afterMs }),
+  fc.record({ gets: fc.constant(RIGHT), afterMs }),
   fc.constantFrom<Fate>(
     SILENCE,
     { ...SILENCE, isBad: true },
@@ -61,26 +63,11 @@ const failures = fc.oneof(
     { gets: CUT, afterMs: 1, isBad: true },
   ),
 );
-const outage = (
-  goesBadMs: number,
-  fate: fc.Arbitrary<Fate> = fc.oneof(
-    failures,
-    fc.record({ gets: fc.constant(RIGHT), afterMs }),
-  ),
-): fc.Arbitrary<Outage> =>
-  fc.record({
-    lastsMs: fc.oneof(
-      fc.constant(LIMITS.outageMs),
-      fc.integer({ min: 1, max: LIMITS.outageMs }),
-    ),
-    fates: fc.array(fate, { minLength: 1, maxLength: 40 }),
-    latencyMs: fc.integer({ min: 1, max: 300 }),
-    goesBadMs: fc.constant(goesBadMs),
-    isSudden: fc.boolean(),
-  });
 
 /** Starts an outage. */
-function start({ lastsMs, fates, latencyMs, goesBadMs, isSudden }: Outage) {
+function start(
+  { fates, lastsMs = Infinity, latencyMs = 1, goesBadMs = 0, isSudden }: Outage,
+) {
   const startedAt = performance.now();
   const bad = new Map<object, Fate>();
   const madeAt: number[] = [];
@@ -128,15 +115,17 @@ function start({ lastsMs, fates, latencyMs, goesBadMs, isSudden }: Outage) {
     lookUp(own?: Fate) {
       const beganAt = performance.now();
       const passed = () => performance.now() - beganAt;
-      const attemptsAt: number[] = [];
       const lookup = {
-        attemptsAt,
+        attemptsAt: [] as number[],
+        results: [] as Result[],
         endedAt: Infinity,
         got: undefined as Result | void,
       };
-      retry((signal) => {
-        attemptsAt.push(passed());
-        return attempt(signal, own);
+      retry(async (signal) => {
+        lookup.attemptsAt.push(passed());
+        const result = await attempt(signal, own);
+        if (result !== ABORTED) lookup.results.push(result);
+        return result;
       }, pool).then((got) => Object.assign(lookup, { got, endedAt: passed() }));
       return lookup;
     },
@@ -149,19 +138,24 @@ async function meet(outage: Outage, begins: number[]) {
   const api = start(outage);
   const lookups = [];
   for (const part of begins.toSorted((a, b) => a - b)) {
-    const at = part * Math.min(outage.lastsMs, LIMITS.outageMs);
+    const at = part * Math.min(outage.lastsMs ?? Infinity, LIMITS.outageMs);
     await time.pass(at - performance.now());
     lookups.push(api.lookUp());
-    // Nobody counts by this one.
-    time.setWallClock(1e12 * Math.random());
   }
   await time.pass(LIMITS.budgetMs + 3 * TICKS_MS);
 
   const { madeAt } = api;
-  for (const { attemptsAt, endedAt } of lookups) {
+  for (const { attemptsAt, results, endedAt, got } of lookups) {
     assert(attemptsAt.length <= LIMITS.attempts, `attempts: ${attemptsAt}`);
     assert(attemptsAt.every((at) => at <= endedAt), `ended: ${endedAt}`);
     assert(endedAt <= LIMITS.budgetMs + TICKS_MS, `ended: ${endedAt}`);
+    if (got === RIGHT) continue;
+    assert(outage.lastsMs === undefined, "no response");
+    assertEquals(got, results.at(-1));
+    const lastAt = attemptsAt.at(-1) ?? NaN;
+    assert(lastAt >= LIMITS.lastAttemptMs, `attempts: ${attemptsAt}`);
+    // A response that takes 0.3 s then is in time.
+    assert(lastAt <= LIMITS.budgetMs - 300, `attempts: ${attemptsAt}`);
   }
   const apart = madeAt.slice(1).map((at, nth) => at - (madeAt[nth] ?? 0));
   const isSparing = apart.every((ms) => ms >= LIMITS.trustMs - TICKS_MS);
@@ -170,71 +164,42 @@ async function meet(outage: Outage, begins: number[]) {
   return { lookups, madeAt };
 }
 
-const part = fc.double({ min: 0, max: 1, noNaN: true });
-
-Deno.test("retries: whatever fails for four seconds, a lookup that begins meanwhile gets its response", async () => {
-  await fc.assert(
-    fc.asyncProperty(outage(LIMITS.outageMs), part, async (outage, begins) => {
-      const { lookups } = await meet(outage, [begins]);
-      assertEquals(lookups.map(({ got }) => got), [RIGHT]);
-    }),
-    { numRuns },
-  );
-});
-
 // Of lookups that share their connections, one can find some that another made, or had a response from,
 // just before they went bad. They are trusted: 1.3 s is too long for a lookup near its end.
 const SHARED_MS = LIMITS.outageMs - LIMITS.trustMs + 200;
 
-Deno.test("retries: the same for many lookups that share their connections", async () => {
-  const begins = fc.array(part, { minLength: 2, maxLength: 12 });
-  await fc.assert(
-    fc.asyncProperty(outage(SHARED_MS), begins, async (outage, begins) => {
-      const { lookups } = await meet(outage, begins);
-      assertEquals(lookups.map(({ got }) => got), begins.map(() => RIGHT));
-    }),
-    { numRuns },
-  );
-});
-
-Deno.test("retries: when nothing but failures comes, the last attempt begins after 4.2 s", async () => {
-  await fc.assert(
-    fc.asyncProperty(outage(Infinity, failures), async (outage) => {
-      const endless = { ...outage, lastsMs: Infinity };
-      const { lookups: [lookup] } = await meet(endless, [0]);
-      const lastAt = lookup?.attemptsAt.at(-1) ?? NaN;
-      assert(lastAt >= LIMITS.lastAttemptMs, `${lookup?.attemptsAt}`);
-      // A response that takes 0.3 s then is in time.
-      assert(lastAt <= LIMITS.budgetMs - 300, `${lookup?.attemptsAt}`);
-      assert(lookup?.got !== RIGHT && lookup?.got !== ABORTED);
-    }),
-    { numRuns: numRuns / 5 },
-  );
-});
-
-/** An outage in which each attempt meets the same. */
-const always = (...fates: Fate[]): Outage => ({
-  lastsMs: Infinity,
-  fates,
-  latencyMs: 1,
-  goesBadMs: Infinity,
-  isSudden: false,
-});
-
-Deno.test("retries: silence alone ends without a result, and else the last failure is it", async () => {
-  const silent = await meet(always(SILENCE), [0]);
-  assertEquals(silent.lookups.map(({ got }) => got), [undefined]);
-  const fates = [CUT, UNAVAILABLE].map((gets): Fate => ({ gets, afterMs: 1 }));
-  const mixed = await meet(always(...fates, ...Array(4).fill(SILENCE)), [0]);
-  assertEquals(mixed.lookups.map(({ got }) => got), [UNAVAILABLE]);
-});
+for (
+  const [whose, goesBadMs, maxLength] of [
+    ["a lookup that begins meanwhile gets its response", Infinity, 1],
+    ["each of many that share their connections does", SHARED_MS, 12],
+  ] as const
+) {
+  Deno.test(`retries: whatever fails for four seconds, ${whose}`, async () => {
+    const outage = fc.record({
+      lastsMs: fc.oneof(
+        fc.constantFrom(LIMITS.outageMs, undefined),
+        fc.integer({ min: 1, max: LIMITS.outageMs }),
+      ),
+      fates: fc.array(fate, { minLength: 1, maxLength: 40 }),
+      latencyMs: fc.integer({ min: 1, max: 300 }),
+      goesBadMs: fc.constant(goesBadMs),
+      isSudden: fc.boolean(),
+    });
+    const part = fc.double({ min: 0, max: 1, noNaN: true });
+    const begins = fc.array(part, { minLength: 1, maxLength });
+    const property = fc.asyncProperty(outage, begins, async (...args) => {
+      await meet(...args);
+    });
+    await fc.assert(property, { numRuns });
+  });
+}
 
 Deno.test("retries: an attempt that is silent for about 1.3 s gets another one beside it", async () => {
-  const fails = { gets: UNAVAILABLE, afterMs: 1 };
-  for (let nth = 0; nth < 2; nth++) {
-    const fates = [...Array(nth).fill(fails), ...Array(5).fill(SILENCE)];
-    const { lookups: [lookup] } = await meet(always(...fates), [0]);
-    const [silentAt = NaN, nextAt = NaN] = lookup?.attemptsAt.slice(nth) ?? [];
+  for (const failures of [[], [{ gets: UNAVAILABLE, afterMs: 1 }]]) {
+    const fates = [...failures, ...Array(5).fill(SILENCE)];
+    const { lookups: [lookup] } = await meet({ fates }, [0]);
+    const attemptsAt = lookup?.attemptsAt.slice(failures.length) ?? [];
+    const [silentAt = NaN, nextAt = NaN] = attemptsAt;
     const ms = nextAt - silentAt;
     assert(ms >= LIMITS.trustMs - TICKS_MS && ms < 1_800, `${ms} ms`);
   }
@@ -242,8 +207,8 @@ Deno.test("retries: an attempt that is silent for about 1.3 s gets another one b
 
 for (const afterMs of [1, 350]) {
   Deno.test(`retries: lookups that fail together after ${afterMs} ms do not retry together`, async () => {
-    const fails = always({ gets: UNAVAILABLE, afterMs });
-    const { lookups } = await meet(fails, Array(100).fill(0));
+    const fates = [{ gets: UNAVAILABLE, afterMs }];
+    const { lookups } = await meet({ fates }, Array(100).fill(0));
     for (let nth = 1; nth < LIMITS.attempts - 1; nth++) {
       const times = lookups.map(({ attemptsAt }) => attemptsAt.at(nth) ?? NaN);
       const counts = Map.groupBy(times, (at) => Math.floor(at / 50)).values();
@@ -256,11 +221,11 @@ for (const afterMs of [1, 350]) {
 Deno.test("retries: connections stay after a first failure, and while others get responses over them", async () => {
   const fails = { gets: UNAVAILABLE, afterMs: 1 };
   const responds = { gets: RIGHT, afterMs: 1 };
-  const once = await meet(always(fails, responds), [0]);
-  assertEquals(once.madeAt, []);
+  const { madeAt } = await meet({ fates: [fails, responds] }, [0]);
+  assertEquals(madeAt, []);
 
   using time = stopTime();
-  const api = start(always(responds));
+  const api = start({ fates: [responds] });
   const failing = api.lookUp(fails);
   for (let seconds = 0; seconds < 5; seconds++) {
     api.lookUp();

@@ -1,19 +1,13 @@
 /** What the table takes, how the lookup reads it, and who may do what with it. */
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { openDatabase } from "../../tools/stack/database.ts";
-import { startDataApi } from "../../tools/stack/local_data_api.ts";
-import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
 import { LIMITS } from "../support/contract.ts";
 
 const PRODUCT = "2c9e4b7a-61d3-4f58-8a0e-9b35c7d1f620";
 
-/** PostgreSQL that only the migrations have touched, after both kinds of default privileges. */
+/** PostgreSQL that only the migrations have touched. */
 const database = await openDatabase("closed");
-const open = await openDatabase("open");
-Deno.test.afterAll(async () => {
-  await database.close();
-  await open.close();
-});
+Deno.test.afterAll(() => database.close());
 
 /** An open PGlite sets the exit code. */
 function test(name: string, fn: () => Promise<void>): void {
@@ -77,6 +71,7 @@ test("table: at 100,000 keys the lookup reads only the index, where unused ones 
 });
 
 test("privileges: those of the migrations, whatever the default privileges", async () => {
+  await using open = await openDatabase("open");
   for (const given of [database, open]) {
     const { rows } = await given.query(
       "select relacl::text from pg_class where oid = 'public.activation_keys'::regclass",
@@ -85,10 +80,4 @@ test("privileges: those of the migrations, whatever the default privileges", asy
     const relacl = "{postgres=arwdDxtm/postgres,service_role=arwd/postgres}";
     assertEquals(rows, [{ relacl }]);
   }
-});
-
-test("data api: console.error is given back when it ends", async () => {
-  const { error } = console;
-  await (await startDataApi(LOCAL_SERVICE))[Symbol.asyncDispose]();
-  assertEquals(console.error, error);
 });

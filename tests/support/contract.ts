@@ -20,15 +20,18 @@ export const INVALID = failure(400, "Invalid username or project_id");
 export const INVALID_JSON = failure(400, "Invalid JSON");
 export const TIMEOUT = failure(408, "Request timeout");
 export const TOO_LARGE = failure(413, "Request body too large");
-export const METHOD_NOT_ALLOWED: Expected = {
-  status: 405,
-  body: { error: "Method not allowed" },
+export const METHOD_NOT_ALLOWED = {
+  ...failure(405, "Method not allowed"),
   headers: { "allow": "POST, OPTIONS" },
 };
 export const PREFLIGHT: Expected = {
   status: 204,
   body: null,
-  headers: { "access-control-max-age": "86400" },
+  headers: {
+    "access-control-allow-headers":
+      "authorization, x-client-info, apikey, content-type, x-retry-count, traceparent, tracestate, baggage",
+    "access-control-max-age": "86400",
+  },
 };
 
 /** The numbers of the contract, as the tests expect them. The code and the pages are held to these. */

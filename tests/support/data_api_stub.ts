@@ -6,47 +6,37 @@ import {
   type ServerResponse,
 } from "node:http";
 import { listenOnLoopback } from "../../tools/loopback.ts";
-import {
-  type FunctionOptions,
-  type FunctionProcess,
-  startFunction,
-} from "../../tools/stack/function_process.ts";
-import { platformEnv } from "../../tools/stack/local_service.ts";
+import { startFunction } from "../../tools/stack/function_process.ts";
+import { LOCAL_SERVICE, platformEnv } from "../../tools/stack/local_service.ts";
 import { until } from "./start_process.ts";
 
 /** What to do with a request. */
 export type Behaviour = (response: ServerResponse, url: string) => unknown;
 
-/** Starts a Data API that does what it is told. Disposing of it ends it, and every connection. */
-export async function startDataApiStub(behave: Behaviour) {
+/** Starts the function on a Data API that does what it is told. Disposing of it ends both. */
+export async function startFunctionOnStub(
+  behave: Behaviour,
+  options: { heapMb?: number } = {},
+) {
   const requests: IncomingMessage[] = [];
   const server = createServer((request, response) => {
     requests.push(request);
     // A connection for each: Deno repeats what fails on one that was used before.
     response.shouldKeepAlive = false;
-    stub.behave(response, request.url ?? "");
+    behave(response, request.url ?? "");
   });
-  const stub = {
-    ...await listenOnLoopback(server),
-    /** Those so far. */
+  const dataApi = await listenOnLoopback(server);
+  const env = platformEnv({ ...LOCAL_SERVICE, API_URL: dataApi.url });
+  const edgeFunction = await startFunction({ ...options, env });
+  return {
+    ...edgeFunction,
+    /** Those that the Data API has had so far. */
     requests,
-    /** What it does next. */
-    behave,
+    async [Symbol.asyncDispose]() {
+      await edgeFunction[Symbol.asyncDispose]();
+      await dataApi[Symbol.asyncDispose]();
+    },
   };
-  return stub;
-}
-
-/** Starts the function, with that Data API for its own. */
-export function startFunctionOn(
-  { url }: { url: string },
-  { SECRET_KEY = "unused", ...options }: Pick<FunctionOptions, "heapMb"> & {
-    SECRET_KEY?: string;
-  } = {},
-): Promise<FunctionProcess> {
-  return startFunction({
-    ...options,
-    env: platformEnv({ API_URL: url, SECRET_KEY, PUBLISHABLE_KEY: "unused" }),
-  });
 }
 
 /**
@@ -54,7 +44,7 @@ export function startFunctionOn(
  * are waited for.
  */
 export async function linesOf(
-  { output }: FunctionProcess,
+  { output }: { output: () => string },
   expected: number,
 ): Promise<string[]> {
   const lines = () =>
@@ -68,7 +58,7 @@ export async function linesOf(
 /** Responds with status, body and headers. The body may depend on the product that was asked for. */
 export function respond(
   status: number,
-  body: string | Uint8Array | ((product: string) => string),
+  body: string | Uint8Array | ((product: string) => string | Uint8Array),
   headers: Record<string, string> = { "Content-Type": "application/json" },
 ): Behaviour {
   return (response, url) => {
@@ -79,18 +69,12 @@ export function respond(
   };
 }
 
-/** Responds with rows, as a healthy Data API does. */
-export function rows(...found: unknown[]): Behaviour {
-  return respond(200, JSON.stringify(found));
-}
-
-/** Responds with keys of the product that was asked for, as a healthy Data API does. */
-export function keys(count = 1, status = 200): Behaviour {
-  return respond(
-    status,
-    (project_id) => JSON.stringify(Array(count).fill({ project_id })),
-  );
-}
+/** Responds as a healthy Data API does: without a row, or with one of the product that was asked for. */
+export const noRow = respond(200, "[]");
+export const aRow = respond(
+  200,
+  (project_id) => JSON.stringify([{ project_id }]),
+);
 
 /** The product that a request to the Data API asks for. */
 export function productOf(url: string): string {

@@ -3,16 +3,6 @@ import { assertEquals, assertMatch } from "@std/assert";
 import type { Expected } from "./contract.ts";
 import { assertDescribed } from "./openapi.ts";
 
-/** What a browser asks before a page of an in-game panel may POST JSON. */
-export const PANEL_PREFLIGHT: RequestInit = {
-  method: "OPTIONS",
-  headers: {
-    "Origin": "coui://html_ui",
-    "Access-Control-Request-Method": "POST",
-    "Access-Control-Request-Headers": "content-type",
-  },
-};
-
 /** Sends a request to the function at this address. A POST, when it does not say. */
 export function send(init: RequestInit, url: string | URL): Promise<Response> {
   return fetch(url, { method: "POST", ...init });

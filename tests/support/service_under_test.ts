@@ -3,6 +3,7 @@
  * `TEST_SERVICE` says which: the local stack (not set), `upload`, `supabase` or `remote`. Importing this
  * starts it, or finds it, before the tests of the file, and ends it after them.
  */
+import { parseEnv } from "node:util";
 import { assert } from "@std/assert";
 import { FUNCTION_PATH } from "../../tools/project.ts";
 import {
@@ -10,7 +11,7 @@ import {
   type Service,
 } from "../../tools/stack/local_service.ts";
 import { startStack } from "../../tools/stack/stack.ts";
-import { readStatus, supabase } from "../../tools/supabase_cli.ts";
+import { supabase } from "../../tools/supabase_cli.ts";
 import { startUploadedService } from "../deploy/uploaded_service.ts";
 import { check as checkAt, send as sendTo } from "./requests.ts";
 
@@ -22,18 +23,14 @@ export const isRemote = which === "remote";
 /** Whether there is no secret key, so that no test may write. */
 export const isReadOnly = isRemote && !Deno.env.get("SECRET_KEY");
 
-let service: Service & Partial<AsyncDisposable> | undefined;
-
+let service: Awaited<ReturnType<typeof start>>;
 Deno.test.beforeAll(async () => {
   service = await start();
 });
 Deno.test.afterAll(async () => await service?.[Symbol.asyncDispose]?.());
 
 /** Where the service is, and its keys. To be called within a test. */
-export function serviceUnderTest(): Service {
-  if (service) return service;
-  throw new Error("The service is there once a test runs");
-}
+export const serviceUnderTest = (): Service => service;
 
 const functionUrl = () => serviceUnderTest().API_URL + FUNCTION_PATH;
 
@@ -86,7 +83,7 @@ async function start(): Promise<Service & Partial<AsyncDisposable>> {
   if (which === "remote") return remoteService();
   if (which !== "local") throw new Error(`TEST_SERVICE cannot be "${which}"`);
   const stack = await startStack();
-  return { ...stack, ...stack.service };
+  return Object.assign(stack, stack.service);
 }
 
 /** The stack of `supabase start`, with Docker or without. */
@@ -103,7 +100,7 @@ async function runningSupabase(): Promise<Service> {
     );
   }
   // With Docker, it prints keys only where Auth is enabled.
-  return { ...LOCAL_SERVICE, ...readStatus(status.stdout) };
+  return { ...LOCAL_SERVICE, ...parseEnv(status.stdout) };
 }
 
 /** The deployment that `API_URL` names. Without its secret key, nothing is written. */

@@ -1,21 +1,15 @@
+import { exec } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Output, run } from "../../tools/command.ts";
+import { promisify } from "node:util";
 import { PROJECT } from "../../tools/project.ts";
 
 /** What no message for a person has in it. */
 export const STACK_TRACE = /^ +at /m;
 
-const PATIENCE_MS = 60_000;
-
 /** The end of the screen that it prints once it serves. */
 export const READY = "last until Ctrl-C";
 
-/**
- * Starts `deno task start`, as a person at a terminal does. Disposing of it kills it.
- *
- * @param args Its arguments.
- * @param cwd The project or a copy of it.
- */
+/** Starts `deno task start`, as a person at a terminal does. Disposing of it kills it. */
 export function runStart(args: string[], cwd = PROJECT) {
   const child = new Deno.Command(Deno.execPath(), {
     args: ["task", "--quiet", "start", ...args],
@@ -54,50 +48,33 @@ export function runStart(args: string[], cwd = PROJECT) {
   };
 }
 
-/**
- * Waits until something is so, for up to a minute.
- *
- * @param isSo Asked every 50 ms.
- * @param why What the error says otherwise.
- */
+/** Waits until something is so, for up to a minute. Otherwise, `why` is what the error says. */
 export async function until(
   isSo: () => boolean | Promise<boolean>,
   why: () => string,
 ): Promise<void> {
-  const giveUpAt = performance.now() + PATIENCE_MS;
+  const giveUpAt = performance.now() + 60_000;
   while (!await isSo()) {
     if (performance.now() > giveUpAt) throw new Error(why());
     await sleep(50);
   }
 }
 
-/** Tells by a connection that another process boots, and that it is gone. */
+/** Tells by a connection that another process, which runs `source`, boots, and that it is gone. */
 export function watchProcess() {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr;
-  let state = "not there";
-  listener.accept().then(async (connection) => {
-    state = "booting";
-    await connection.read(new Uint8Array(1)).catch(() => {});
-    state = "gone";
-    connection.close();
-  }, () => {});
+  const booting = listener.accept();
   return {
-    /** What the other process runs. */
     source: `globalThis.held = await Deno.connect({ port: ${port} });`,
-    /** Waits until it is so, for up to a minute. */
-    is: (expected: "booting" | "gone") =>
-      until(() => state === expected, () => `It is ${state}`),
+    booting,
+    async gone() {
+      using connection = await booting;
+      await connection.read(new Uint8Array(1)).catch(() => {});
+    },
     [Symbol.dispose]: () => listener.close(),
   };
 }
 
 /** Runs a line as a person types it: in sh, and on Windows in cmd. */
-export function runLine(line: string): Promise<Output> {
-  return Deno.build.os === "windows"
-    // With /s, cmd takes off the outer quotes and nothing else.
-    ? run("cmd", ["/d", "/s", "/c", `"${line}"`], {
-      windowsRawArguments: true,
-    })
-    : run("sh", ["-c", line]);
-}
+export const runLine = promisify(exec);

@@ -1,45 +1,53 @@
 /** The function on the wire: connections of one's own, and the memory that its process takes. */
+import { connect, type Socket } from "node:net";
+import { Readable } from "node:stream";
 import { assert, assertStringIncludes } from "@std/assert";
 import { run } from "../../tools/command.ts";
 import type { Expected } from "./contract.ts";
 
 /** Talks to a server over a connection of one's own, and hangs up. */
 export async function raw<Result>(
-  url: URL,
-  talk: (connection: Deno.TcpConn) => Promise<Result>,
+  { hostname, port }: URL,
+  talk: (connection: Socket) => Promise<Result>,
 ): Promise<Result> {
-  const { hostname, port } = url;
-  const connection = await Deno.connect({ hostname, port: Number(port) });
+  const connection = connect(Number(port), hostname).setEncoding("utf8");
+  // Whoever writes or reads learns of it as well.
+  connection.on("error", () => {});
   try {
     return await talk(connection);
   } finally {
-    close(connection);
+    connection.destroy();
   }
 }
 
 /** Sends a text over a connection of its own. Gives what comes back first. */
-export function exchange(url: URL, text: string): Promise<string> {
-  return raw(url, async (connection) => {
-    await write(connection, text);
-    return await read(connection);
-  });
-}
+export const exchange = (url: URL, text: string) => firstOf(url, [text]);
+
+/** Sends a text over a connection of its own, and hangs up. */
+export const hangUp = (url: URL, text: string) =>
+  raw(url, (connection) => write(connection, text));
 
 /** Head of a POST. */
 export const post = (headers: string) =>
   `POST / HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n\r\n`;
 
-/** Breaks off within a body. */
-export const breaksOff = (connection: Deno.TcpConn) =>
-  write(connection, post("Content-Length: 100") + '{"username":"a"');
+/** Sends the same chunk of a body over and over. Gives what comes back first. */
+export function flood(url: URL, chunk: string): Promise<string> {
+  const endless = function* () {
+    yield post("Transfer-Encoding: chunked");
+    for (;;) yield chunk;
+  };
+  return firstOf(url, endless());
+}
 
-/** What comes back first, within a minute. */
-export async function read(connection: Deno.TcpConn): Promise<string> {
-  const patience = setTimeout(() => close(connection), 60_000);
-  const buffer = new Uint8Array(1_024);
-  const length = await connection.read(buffer).catch(() => 0);
-  clearTimeout(patience);
-  return new TextDecoder().decode(buffer.subarray(0, length ?? 0));
+/** Sends texts, and gives what comes back first, within a minute. Then the connection is closed. */
+function firstOf(url: URL, texts: Iterable<string>): Promise<string> {
+  return raw(url, async (connection) => {
+    Readable.from(texts).pipe(connection, { end: false });
+    const signal = AbortSignal.timeout(60_000);
+    const [text] = await connection.take(1).toArray({ signal });
+    return text ?? "";
+  });
 }
 
 /** Fails unless what came back first begins with this response's status and has its body. */
@@ -49,26 +57,10 @@ export function assertIs(text: string, { status, body }: Expected): void {
 }
 
 /** Writes all of a text. */
-export async function write(
-  connection: Deno.TcpConn,
-  text: string,
-): Promise<void> {
-  const writer = connection.writable.getWriter();
-  try {
-    await writer.write(new TextEncoder().encode(text));
-  } finally {
-    writer.releaseLock();
-  }
-}
-
-/** Closes a connection, unless that has been done. */
-export function close(connection: Deno.TcpConn): void {
-  try {
-    connection.close();
-  } catch {
-    // It was closed before, by whichever side.
-  }
-}
+export const write = (connection: Socket, text: string) =>
+  new Promise<void>((resolve, reject) =>
+    connection.write(text, (error) => error ? reject(error) : resolve())
+  );
 
 /** Memory of a process, in MB. */
 export async function residentMb(pid: number): Promise<number> {

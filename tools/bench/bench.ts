@@ -3,12 +3,12 @@
  * table as `README.md` has it.
  */
 import { cp } from "node:fs/promises";
-import { edgeDeno } from "../edge_deno.ts";
+import { edgeDeno, npx, printed, run } from "../command.ts";
 import { FUNCTION_FOLDER, PROJECT, SEEDED } from "../project.ts";
-import { downloadPackages, startFunction } from "../stack/function_process.ts";
+import { startFunction } from "../stack/function_process.ts";
 import { LOCAL_SERVICE, platformEnv } from "../stack/local_service.ts";
 import { makeTempFolder } from "../temp_folder.ts";
-import { type Figures, measure } from "./measure.ts";
+import { VERSIONS } from "../versions.ts";
 
 const ROUNDS = 9;
 
@@ -24,9 +24,6 @@ const { imports } = JSON.parse(
 for (const name of ["bare", "scaffold", "stub"]) {
   const config = new URL("deno.json", folderOf(name));
   await Deno.writeTextFile(config, JSON.stringify({ imports }));
-}
-for (const name of ["bare", "function", "scaffold"]) {
-  await downloadPackages({ folder: folderOf(name), deno });
 }
 await using dataApi = await startFunction({
   env: { ROW: JSON.stringify([{ project_id: SEEDED.project_id }]) },
@@ -48,7 +45,7 @@ for (const form of ["compressed", "chunked", "plain"]) {
   for (let round = 1; round <= ROUNDS; round++) {
     console.error(`${form}, round ${round} of ${ROUNDS} ...`);
     for (const [name, figures] of handlers) {
-      const measured = await measure({ env, folder: folderOf(name), deno });
+      const measured = await measure(folderOf(name), env);
       figures.push(measured);
       (importsMs[name] ??= []).push(measured.importMs);
     }
@@ -60,14 +57,10 @@ for (const form of ["compressed", "chunked", "plain"]) {
     );
     const [least, most] = [Math.min(...ofBare), Math.max(...ofBare)];
     const range = `(${least.toFixed(2)} to ${most.toFixed(2)})`;
-    const cells = [
-      form,
-      name,
-      `${median(ofBare).toFixed(2)} ${range}`,
-      median(perCpuSecond).toFixed(),
-      median(figures.map((of) => of.p99Ms)).toFixed(),
-    ];
-    console.log(`| ${cells.join(" | ")} |`);
+    const ratio = `${median(ofBare).toFixed(2)} ${range}`;
+    const served = median(perCpuSecond).toFixed();
+    const p99Ms = median(figures.map((of) => of.p99Ms)).toFixed();
+    console.log(`| ${form} | ${name} | ${ratio} | ${served} | ${p99Ms} |`);
   }
 }
 
@@ -77,6 +70,53 @@ console.log(
   `\nImport: ${own.toFixed()} ms, the scaffold's ${scaffolds.toFixed()} ms, ` +
     `ratio ${(own / scaffolds).toFixed(2)}`,
 );
+
+/** What one round shows of a handler. */
+type Figures = Awaited<ReturnType<typeof measure>>;
+
+/** Imports a handler in a fresh process, and loads it in another one. */
+async function measure(folder: URL, env: Record<string, string>) {
+  // This downloads its packages.
+  await using handler = await startFunction({ env, folder, deno });
+  // `eval` keeps no code cache, and the platform's isolates find none of an earlier run.
+  const script = `const startedAt = performance.now();
+    await import("./index.ts");
+    console.log(performance.now() - startedAt);`;
+  const args = ["eval", "--cached-only", "--no-lock", script];
+  const importMs = Number(printed(await run(deno, args, { cwd: folder, env })));
+
+  // To warm it up.
+  await load(handler.url, 1);
+  const before = await cpuSeconds(handler.pid);
+  const { requests, p99Ms } = await load(handler.url, 2);
+  const seconds = await cpuSeconds(handler.pid) - before;
+  return { perCpuSecond: requests / seconds, p99Ms, importMs };
+}
+
+/** Sends the same well-formed request over and over. Throws when a response is not a 200. */
+async function load(url: URL, seconds: number) {
+  // Not in `deno.lock`: `deno task` would download it and its 60 packages for everybody.
+  const output = await npx(`autocannon@${VERSIONS.autocannon}`, [
+    "--json",
+    "--method=POST",
+    `--body=${JSON.stringify(SEEDED)}`,
+    "--connections=16",
+    `--duration=${seconds}`,
+    url.href,
+  ]);
+  const { errors, non2xx, requests, latency } = JSON.parse(printed(output));
+  if (errors + non2xx > 0) {
+    throw new Error(`${errors} errors, ${non2xx} other statuses`);
+  }
+  return { requests: Number(requests.total), p99Ms: Number(latency.p99) };
+}
+
+/** CPU time of a process's main thread so far. Only Linux reports it: elsewhere `NaN`. */
+async function cpuSeconds(pid: number): Promise<number> {
+  if (Deno.build.os !== "linux") return NaN;
+  const text = await Deno.readTextFile(`/proc/${pid}/task/${pid}/schedstat`);
+  return Number(text.split(" ")[0]) / 1e9;
+}
 
 function median(figures: number[]): number {
   const middle = Math.floor(figures.length / 2);

@@ -53,17 +53,12 @@ const PAGE = `<!doctype html>
 `;
 
 /** Responds with one of `API_PAGE`, as it is now: an edit shows at once. */
-export async function serveApiPage(
-  path: string,
-  response: ServerResponse,
-): Promise<void> {
+export async function serveApiPage(path: string, response: ServerResponse) {
+  const type = API_PAGE[path] ?? "";
   const content = await contentOf(path);
-  response.writeHead(200, {
-    "Content-Type": API_PAGE[path] ?? "",
-    // Another version of the project may serve here next.
-    "Cache-Control": "no-store",
-  });
-  response.end(content);
+  // Another version of the project may serve here next.
+  const headers = { "Content-Type": type, "Cache-Control": "no-store" };
+  response.writeHead(200, headers).end(content);
 }
 
 async function contentOf(path: string): Promise<string | Uint8Array> {

@@ -1,12 +1,11 @@
 import { PGlite, types } from "@electric-sql/pglite";
 import { PGLiteSocketServer } from "@electric-sql/pglite-socket";
+import { globSync } from "node:fs";
 import { PROJECT } from "../project.ts";
-import { StartError } from "./start_error.ts";
+import { StartError } from "./screen.ts";
 
 /** A database that runs SQL. */
-interface Database {
-  exec(sql: string): Promise<unknown>;
-}
+type Database = { exec(sql: string): Promise<unknown> };
 
 /**
  * What a new table in `public` grants to the Data API's roles by default: everything (`open`) or
@@ -15,10 +14,7 @@ interface Database {
 type DefaultPrivileges = "open" | "closed";
 
 /** Gives an empty database the Data API's roles, which a migration finds on a hosted project. */
-export async function prepare(
-  database: Database,
-  defaultPrivileges: DefaultPrivileges,
-): Promise<void> {
+export async function prepare(database: Database, defaults: DefaultPrivileges) {
   const roles = "anon, authenticated, service_role";
   await database.exec(`
     create role anon nologin noinherit;
@@ -26,28 +22,20 @@ export async function prepare(
     create role service_role nologin noinherit bypassrls;
     grant usage on schema public to ${roles};
   `);
-  if (defaultPrivileges === "closed") return;
-  await database.exec(
-    `alter default privileges in schema public grant all on tables to ${roles}`,
-  );
+  const grant = `grant all on tables to ${roles}`;
+  const open = `alter default privileges in schema public ${grant}`;
+  if (defaults === "open") await database.exec(open);
 }
 
 /** Applies the project's migrations, in order. Throws a `StartError` if PostgreSQL rejects one. */
 export async function migrate(database: Database): Promise<void> {
-  const folder = "supabase/migrations/";
-  const names = Array.from(
-    Deno.readDirSync(new URL(folder, PROJECT)),
-    ({ name }) => name,
-    // The Supabase CLI skips any other file.
-  ).filter((name) => /^\d+_.*\.sql$/.test(name));
-  for (const name of names.sort()) await execFile(database, folder + name);
+  // The Supabase CLI skips any other file.
+  const paths = globSync("supabase/migrations/[0-9]*_*.sql", { cwd: PROJECT });
+  for (const path of paths.sort()) await execFile(database, path);
 }
 
 /** Runs a file of the project. Throws a `StartError` with the line if PostgreSQL rejects it. */
-export async function execFile(
-  database: Database,
-  path: string,
-): Promise<void> {
+export async function execFile(database: Database, path: string) {
   const sql = await Deno.readTextFile(new URL(path, PROJECT));
   try {
     await database.exec(sql);
@@ -61,11 +49,9 @@ export async function execFile(
 }
 
 /** Starts PostgreSQL (PGlite, in memory) that only the migrations have touched. */
-export async function openDatabase(
-  defaultPrivileges: DefaultPrivileges = "closed",
-): Promise<PGlite> {
+export async function openDatabase(defaults: DefaultPrivileges = "closed") {
   const database = await PGlite.create();
-  await prepare(database, defaultPrivileges);
+  await prepare(database, defaults);
   await migrate(database);
   return database;
 }
@@ -73,14 +59,9 @@ export async function openDatabase(
 export type DatabaseServer = Awaited<ReturnType<typeof startDatabaseServer>>;
 
 /** Starts PostgreSQL (PGlite) as a migration finds it, for other processes. Disposing ends it. */
-export async function startDatabaseServer(
-  defaultPrivileges: DefaultPrivileges,
-) {
-  const running = new AsyncDisposableStack();
-  const database = running.use(
-    await PGlite.create({ parsers: { [types.INT8]: String } }),
-  );
-  await prepare(database, defaultPrivileges);
+export async function startDatabaseServer(defaults: DefaultPrivileges) {
+  const database = await PGlite.create({ parsers: { [types.INT8]: String } });
+  await prepare(database, defaults);
   const server = new PGLiteSocketServer({
     db: database,
     host: "127.0.0.1",
@@ -88,8 +69,6 @@ export async function startDatabaseServer(
     maxConnections: 10,
   });
   await server.start();
-  running.defer(() => server.stop());
-
   const address = `postgres:postgres@${server.getServerConn()}/postgres`;
   return {
     /** Connection string, as the CLI's `--remote` takes it. */
@@ -97,6 +76,9 @@ export async function startDatabaseServer(
     /** Runs SQL and returns the rows of its last statement. */
     exec: async (sql: string): Promise<Record<string, unknown>[]> =>
       (await database.exec(sql)).at(-1)?.rows ?? [],
-    [Symbol.asyncDispose]: () => running.disposeAsync(),
+    async [Symbol.asyncDispose]() {
+      await server.stop();
+      await database.close();
+    },
   };
 }

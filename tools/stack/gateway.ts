@@ -1,13 +1,11 @@
 import { createProxyServer } from "httpxy";
 import { createServer, ServerResponse } from "node:http";
-import { listenOnLoopback, type LoopbackServer } from "../loopback.ts";
+import { listenOnLoopback } from "../loopback.ts";
 import { FUNCTION_PATH } from "../project.ts";
 import { API_PAGE, serveApiPage } from "./api_page.ts";
 
 /** What the gateway passes requests on to, once it runs. */
-export type Targets = {
-  [name in "dataApi" | "edgeFunction"]?: { url: string | URL };
-};
+type Targets = { [name in "dataApi" | "edgeFunction"]?: { url: string | URL } };
 
 const LOOK =
   "Not running at the moment: look at the screen of `deno task start`";
@@ -24,10 +22,7 @@ const PATIENCE_MS = 30_000;
  * Puts the Data API, the edge function and, at `/`, a page to try them on behind one loopback
  * address. `targets` is looked at for each request. Responds with 503 if the target does not.
  */
-export async function startGateway(
-  port: number,
-  targets: Targets,
-): Promise<LoopbackServer> {
+export async function startGateway(port: number, targets: Targets) {
   const proxy = createProxyServer({ proxyTimeout: PATIENCE_MS });
   // Said once: callers ask again.
   let responds = true;

@@ -1,16 +1,17 @@
 import { App } from "@supabase/lite";
 import { createPgliteConnection } from "@supabase/lite/pglite";
-import { type LoopbackServer, serveOnLoopback } from "../loopback.ts";
+import { serveOnLoopback } from "../loopback.ts";
 import { execFile, migrate, prepare } from "./database.ts";
-import type { Service } from "./local_service.ts";
+import { LOCAL_SERVICE } from "./local_service.ts";
+
+// `@supabase/lite` prints a dump of every database error, all of which its response says as well.
+const { error: print } = console;
+console.error = (...args) => args[0]?.severity ?? print(...args);
 
 /**
- * Starts the Data API (`@supabase/lite`) with these keys, over PostgreSQL (PGlite, in memory) with
- * the project's table and seed. Throws a `StartError` if PostgreSQL rejects a migration or the seed.
+ * Starts the Data API (`@supabase/lite`), over PostgreSQL (PGlite, in memory) with the project's table and seed. Throws a `StartError` if PostgreSQL rejects a migration or the seed.
  */
-export async function startDataApi(
-  { PUBLISHABLE_KEY, SECRET_KEY }: Service,
-): Promise<LoopbackServer> {
+export async function startDataApi() {
   await using unfinished = new AsyncDisposableStack();
   const connection = await createPgliteConnection();
   unfinished.defer(() => connection.close());
@@ -18,20 +19,12 @@ export async function startDataApi(
   await migrate(connection.driver);
   await execFile(connection.driver, "supabase/seed.sql");
 
-  // `@supabase/lite` prints a dump of every database error, all of which its response says as well.
-  const { error: print } = console;
-  console.error = (...args) => {
-    const [error] = args;
-    if (!(error instanceof Error && "severity" in error)) print(...args);
-  };
-  unfinished.defer(() => void (console.error = print));
-
   const app = new App({
     connection,
     auth: {
       enabled: false,
-      publishable_key: PUBLISHABLE_KEY,
-      secret_key: SECRET_KEY,
+      publishable_key: LOCAL_SERVICE.PUBLISHABLE_KEY,
+      secret_key: LOCAL_SERVICE.SECRET_KEY,
     },
   });
   const server = unfinished.use(
@@ -44,15 +37,10 @@ export async function startDataApi(
   );
 
   // The first requests make `@supabase/lite` set up its roles; concurrent ones would fail now and then.
-  const response = await fetch(
-    `${server.url}/rest/v1/activation_keys?limit=1`,
-    { headers: { apikey: SECRET_KEY } },
-  );
-  const text = await response.text();
-  if (!response.ok) throw new Error(`The Data API does not answer: ${text}`);
-
-  const running = unfinished.move();
-  return { ...server, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  const headers = { apikey: LOCAL_SERVICE.SECRET_KEY };
+  const url = `${server.url}/rest/v1/activation_keys?limit=1`;
+  await (await fetch(url, { headers })).text();
+  return Object.assign(unfinished.move(), { url: server.url });
 }
 
 /**

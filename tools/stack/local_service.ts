@@ -1,16 +1,12 @@
 /** Where a service is, and the keys for it: what `supabase status -o env` calls by these names. */
-export interface Service {
-  API_URL: string;
-  PUBLISHABLE_KEY: string;
-  SECRET_KEY: string;
-}
+export type Service = typeof LOCAL_SERVICE;
 
 /**
  * Where `supabase start` serves, and the keys that it gives to every project on every machine:
  * constants of the Supabase CLI, public, and worth nothing anywhere else. `deno task start` takes
  * the same, so that nothing changes for those who go from one to the other.
  */
-export const LOCAL_SERVICE: Service = {
+export const LOCAL_SERVICE = {
   API_URL: "http://127.0.0.1:54321",
   // In parts, because a secret scanner would take the whole for a leaked key.
   PUBLISHABLE_KEY: "sb_" + "publishable_ACJWlzQHlZjBrEguHvfOxg_3BJgxAaH",

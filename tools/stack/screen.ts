@@ -1,7 +1,9 @@
 /** What `deno task start` prints, for the system that it runs on. */
 import { FUNCTION_FOLDER_PATH, FUNCTION_PATH, SEEDED } from "../project.ts";
 import type { Service } from "./local_service.ts";
-import { StartError } from "./start_error.ts";
+
+/** Something that a person can put right. Its message says what happened and what to do. */
+export class StartError extends Error {}
 
 type System = typeof Deno.build.os;
 
@@ -35,7 +37,6 @@ Edits of ${FUNCTION_FOLDER_PATH} are served as you save them.
 Keys are in memory and last until Ctrl-C. Those of supabase/seed.sql are there at each start.`;
 }
 
-/** A POST of JSON. */
 interface Post {
   url: string;
   apikey?: string;

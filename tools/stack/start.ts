@@ -21,11 +21,7 @@ console.error("Starting PostgreSQL, the Data API and the edge function ...");
 try {
   // Not before the arguments and Deno's version are known to be right.
   const { startStack } = await import("./stack.ts");
-  const { service } = await startStack({
-    port,
-    watch: true,
-    onOutput: (text) => Deno.stderr.writeSync(new TextEncoder().encode(text)),
-  });
+  const { service } = await startStack({ port, watch: true });
   console.log(screen(service, Deno.build.os));
 } catch (error) {
   fail(explain(error, port, Deno.build.os));

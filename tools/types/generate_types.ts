@@ -2,6 +2,7 @@
  * `deno task types`: generates `database.types.ts` from a database with the project's migrations.
  */
 import { execFileSync } from "node:child_process";
+import { printed } from "../command.ts";
 import { FUNCTION_FOLDER } from "../project.ts";
 import { migrate, startDatabaseServer } from "../stack/database.ts";
 import { supabase } from "../supabase_cli.ts";
@@ -17,12 +18,9 @@ export async function generateTypes(): Promise<string> {
   await using server = await startDatabaseServer("closed");
   await migrate(server);
   const command = "gen types --lang=typescript --schema=public".split(" ");
-  const { success, stdout, stderr } = await supabase(
-    [...command, `--remote=${server.url}`],
-  );
-  if (!success) throw new Error(`supabase gen types failed:\n${stderr}`);
+  const output = await supabase([...command, `--remote=${server.url}`]);
   // The CLI's output takes two passes to come to rest.
-  return format(format(stdout));
+  return format(format(printed(output)));
 }
 
 function format(source: string): string {
