@@ -1,8 +1,9 @@
 /** Pages in a real browser: one of another origin, as an in-game HTML panel is, and the stack's. */
 import { assert, assertEquals } from "@std/assert";
 import { chromium } from "playwright-core";
-import { FUNCTION_FOLDER, FUNCTION_PATH, SEEDED } from "../../tools/project.ts";
+import { FUNCTION_PATH, SEEDED } from "../../tools/project.ts";
 import { ACTIVE, NOT_FOUND } from "../support/contract.ts";
+import { readExample } from "../support/pages.ts";
 import { issueKeys, serviceUnderTest } from "../support/service_under_test.ts";
 
 /** The system's own browser. A path counts before a channel. */
@@ -37,8 +38,7 @@ Deno.test("browser: a page of another origin calls the function", async () => {
     if (request.url.startsWith(API_URL)) methods.push(request.method);
   });
 
-  const file = new URL("examples/panel.js", FUNCTION_FOLDER);
-  const code = (await Deno.readTextFile(file))
+  const code = (await readExample("panel.js"))
     .replace("https://<ref>.supabase.co", API_URL)
     .replace(SEEDED.project_id, product.id);
   const ask = (user: string) =>

@@ -16,7 +16,7 @@ import { FUNCTION_FOLDER, FUNCTION_PATH, SEEDED } from "../../tools/project.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { VERSIONS } from "../../tools/versions.ts";
 import { resultOf } from "../support/openapi.ts";
-import { CALLERS, codeBlock } from "../support/pages.ts";
+import { CALLERS, codeBlock, readExample } from "../support/pages.ts";
 import { issueKeys, serviceUnderTest } from "../support/service_under_test.ts";
 import { HISTORIES, START_S } from "./callers/histories.ts";
 import { playModel } from "./callers/model.ts";
@@ -30,8 +30,6 @@ const PRODUCT = SEEDED.project_id;
 const USER = 'Zoë "Ace" \\ \t\u0001 😀#4821';
 
 const DRIVERS = fileURLToPath(new URL("callers", import.meta.url));
-const example = (name: string) =>
-  Deno.readTextFile(new URL(`examples/${name}`, FUNCTION_FOLDER));
 
 /** Replaces texts that have to be there. */
 function replace(code: string, texts: string[][]): string {
@@ -43,7 +41,7 @@ function replace(code: string, texts: string[][]): string {
 }
 
 /** The panel's code, whose pauses do not vary. */
-const PANEL = replace(await example("panel.js"), [
+const PANEL = replace(await readExample("panel.js"), [
   ["(500 + 1000 * Math.random())", "1000"],
   ["<ref>", "example"],
 ]);
@@ -213,7 +211,7 @@ for (const [file, [how, ...replaced]] of Object.entries(LANGUAGES)) {
     const { API_URL } = serviceUnderTest();
     await using standIn = await startStandIn(API_URL + FUNCTION_PATH);
     const address = ["https://<ref>.supabase.co", standIn.url];
-    const code = replace(await example(file), [address, ...replaced]);
+    const code = replace(await readExample(file), [address, ...replaced]);
     const call = await codeBlock(CALLERS, language, SEEDED.username);
     await Deno.writeTextFile(new URL(file, cwd), code);
     await Deno.writeTextFile(new URL("call", cwd), call);
@@ -226,14 +224,12 @@ for (const [file, [how, ...replaced]] of Object.entries(LANGUAGES)) {
     };
     await shell(build);
 
-    {
-      const entry = new URL(stored, cwd);
-      await using program = await startProgram(start, { cwd, env }, entry);
-      const random = histories(STORAGES, ["anew Bessie; "]);
-      for (const lines of [...ALL, ...fc.sample(random, 200)]) {
-        const seen = await playProgram(program, inputsOf(lines));
-        assertEquals(seen.map(named), await playModel(inputsOf(lines)));
-      }
+    const entry = new URL(stored, cwd);
+    await using program = await startProgram(start, { cwd, env }, entry);
+    const random = fc.sample(histories(STORAGES, ["anew Bessie; "]), 200);
+    for (const lines of [...ALL, ...await Promise.all(random.map(playModel))]) {
+      const seen = await playProgram(program, inputsOf(lines));
+      assertEquals(seen.map(named), lines);
     }
     // What a gauge sends goes through the simulator.
     if (file === "gauge.cpp") return;

@@ -12,6 +12,10 @@ export function readPage(page: string): Promise<string> {
   return Deno.readTextFile(new URL(page, PROJECT));
 }
 
+/** Reads a file of the code for callers. */
+export const readExample = (file: string) =>
+  readPage(`${FUNCTION_FOLDER_PATH}examples/${file}`);
+
 /** What `codeBlock` has returned. */
 export const TAKEN = new Set<string>();
 

@@ -9,7 +9,8 @@ const { error: print } = console;
 console.error = (...args) => args[0]?.severity ?? print(...args);
 
 /**
- * Starts the Data API (`@supabase/lite`), over PostgreSQL (PGlite, in memory) with the project's table and seed. Throws a `StartError` if PostgreSQL rejects a migration or the seed.
+ * Starts the Data API (`@supabase/lite`), over PostgreSQL (PGlite, in memory) with the project's table
+ * and seed. Throws a `StartError` if PostgreSQL rejects a migration or the seed.
  */
 export async function startDataApi() {
   await using unfinished = new AsyncDisposableStack();

@@ -32,7 +32,8 @@ export async function startProgram(
 /**
  * Goes through a history with a program. It is told one thing at a time, with the second of the wall
  * clock. It says what it does and what it waits for: `ask ID NAME` for a result, `send ID BODY` for a
- * status, `refused ID BODY` for nothing, `pause ID SECONDS` for the time. Then it says `.`, with its second if it counts by itself.
+ * status, `refused ID BODY` for nothing, `pause ID SECONDS` for the time. Then it says `.`, with its
+ * second if it counts by itself.
  */
 export async function playProgram(
   program: Awaited<ReturnType<typeof startProgram>>,

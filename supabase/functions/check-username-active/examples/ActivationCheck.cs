@@ -49,8 +49,8 @@ public static class ActivationCheck
 
     /// <summary>
     /// Asks, and calls onUnlock or onLock. While there is no answer, it asks again after a pause, and calls one of
-    /// them again. They must not be async. Calling it anew replaces the earlier call. Throws what onUnlock or onLock throws, and
-    /// <see cref="OperationCanceledException"/> once it is cancelled.
+    /// them again. They must not be async. Calling it anew replaces the earlier call. Throws what onUnlock or
+    /// onLock throws, and <see cref="OperationCanceledException"/> once it is cancelled.
     /// </summary>
     public static async Task KeepAskingAsync(
         string username, Action onUnlock, Action<Activation> onLock, CancellationToken cancel = default)
