@@ -15,15 +15,12 @@ import {
   aRow,
   type Behaviour,
   first,
-  linesOf,
+  loggedLines,
   noRow,
   productOf,
-  respond,
+  respondWith,
   startFunctionOnStub,
 } from "../support/data_api_stub.ts";
-
-/** What a machine of a quarter of the speed may add to the lookup's budget. */
-const MAX_MS = LIMITS.budgetMs + 4_000;
 
 const PRODUCT = "0d5c8f3e-27b1-4c6a-9e84-b1f6720a3d59";
 const USER = `Zoë "the Ace" Brückner+#4821&curr_user=eq.x`;
@@ -38,11 +35,11 @@ type Fault = [name: string, behave: Behaviour, outcome: Expected | string];
 const ROW = JSON.stringify({ project_id: PRODUCT });
 
 const json = (status: number, body: unknown) =>
-  respond(status, JSON.stringify(body));
+  respondWith(status, JSON.stringify(body));
 const error = (status: number, code: string) =>
   json(status, { code, message: "x".repeat(100_000) });
 const html = (status: number) =>
-  respond(status, "<h1>Bad gateway</h1>", { "Content-Type": "text/html" });
+  respondWith(status, "<h1>Bad gateway</h1>", { "Content-Type": "text/html" });
 const drop: Behaviour = ({ socket }) => socket?.destroy();
 const hang: Behaviour = () => {};
 /** What PostgREST returns for the lookups in flight when PostgreSQL crashes. */
@@ -59,7 +56,7 @@ const rowInGzip = (project_id: string) =>
 const ONE_REQUEST: Fault[] = [
   ["a row", aRow, ACTIVE],
   ["no row", noRow, NOT_FOUND],
-  ["a row in gzip", respond(200, rowInGzip, GZIP), ACTIVE],
+  ["a row in gzip", respondWith(200, rowInGzip, GZIP), ACTIVE],
 
   // What another attempt would not change is a 500 at once. A code counts by its form.
   ...([
@@ -95,12 +92,12 @@ const ONE_REQUEST: Fault[] = [
     `${code} ${status}`,
   ]),
   // To supabase-js, both are a success without rows.
-  ["404 with an array", respond(404, " \n[]"), "http_404 404"],
-  ["404 with nothing", respond(404, ""), "http_404 404"],
+  ["404 with an array", respondWith(404, " \n[]"), "http_404 404"],
+  ["404 with nothing", respondWith(404, ""), "http_404 404"],
   ["500 with HTML", html(500), "http_500 500"],
   [
     "a redirect, which would take the key elsewhere",
-    first(respond(307, "", { Location: "/elsewhere" }), aRow),
+    first(respondWith(307, "", { Location: "/elsewhere" }), aRow),
     "http_307 307",
   ],
   ...Object.entries({
@@ -113,15 +110,15 @@ const ONE_REQUEST: Fault[] = [
     "10 MB of rows": `[${`${ROW},`.repeat(200_000)}${ROW}]`,
   }).map(([what, body]): Fault => [
     `200 with ${what}`,
-    respond(200, (project) => body.replaceAll(PRODUCT, project)),
+    respondWith(200, (project) => body.replaceAll(PRODUCT, project)),
     "malformed 200",
   ]),
   // Another success is no answer to this query: it may have left rows out.
-  ["206 with no row", respond(206, "[]"), "http_206 206"],
-  ["204", respond(204, ""), "http_204 204"],
+  ["206 with no row", respondWith(206, "[]"), "http_206 206"],
+  ["204", respondWith(204, ""), "http_204 204"],
 ];
 
-/** Another attempt decides. When there is one, and over which connections, `retries_test.ts` tells. */
+/** A later attempt decides, or the end of the 5 s. When attempts begin: `retries_test.ts`. */
 const AGAIN: Fault[] = [
   ...[502, 503, 504, 520, 530].map((status): Fault => [
     `one ${status} with HTML`,
@@ -132,11 +129,11 @@ const AGAIN: Fault[] = [
   ["one 504 PGRST003", first(error(504, "PGRST003"), noRow), NOT_FOUND],
   ["one 400 from a crash of PostgreSQL", first(crashed, aRow), ACTIVE],
   ["one 401 PGRST303", first(issuedAtFuture, aRow), ACTIVE],
-  ["one 200 that is cut", first(respond(200, "["), aRow), ACTIVE],
-  ["one empty 200", first(respond(200, ""), noRow), NOT_FOUND],
+  ["one 200 that is cut", first(respondWith(200, "["), aRow), ACTIVE],
+  ["one empty 200", first(respondWith(200, ""), noRow), NOT_FOUND],
   ["one dropped connection", first(drop, aRow), ACTIVE],
-  ["one that is silent", first(hang, aRow), ACTIVE],
-  // A failure that lasts: a 500 within the budget.
+  // A failure that lasts is a 500 in the end.
+  ["silence, which gets no other attempt", first(hang, aRow), "timeout 0"],
   [
     "a response that comes byte by byte and never ends",
     async (response) => {
@@ -149,7 +146,7 @@ const AGAIN: Fault[] = [
   ["503 always, as after 12 s without PostgreSQL", unavailable, "PGRST002 503"],
   ["400 without a code always", crashed, "http_400 400"],
   ["401 PGRST303 always", issuedAtFuture, "PGRST303 401"],
-  ["HTML always", respond(200, "<h1>Welcome</h1>"), "malformed 200"],
+  ["HTML always", respondWith(200, "<h1>Welcome</h1>"), "malformed 200"],
   ["connections dropped always", drop, "unreachable 0"],
 ];
 
@@ -211,13 +208,10 @@ Deno.test("fault: what may pass is tried again, up to six times in 5 s", async (
   await assertLogged(AGAIN);
 });
 
-/** Asks the function while the Data API fails, and looks at response and time. Gives the requests. */
+/** Asks the function while the Data API fails, and checks the response. Returns the number of requests. */
 async function meet([name, behave, outcome]: Fault): Promise<number> {
   const product = crypto.randomUUID();
-  const startedAt = performance.now();
   await assertResponse(ask(behave, product), expected(outcome), name);
-  const tookMs = performance.now() - startedAt;
-  assert(tookMs < MAX_MS, `${name} took ${Math.round(tookMs)} ms`);
   const requests =
     edgeFunction.requests.filter(({ url = "" }) => productOf(url) === product)
       .length;
@@ -231,11 +225,11 @@ let read = 0;
 async function assertLogged(met: Fault[]): Promise<void> {
   const codes = met.map(([, , outcome]) => outcome)
     .filter((outcome) => typeof outcome === "string");
-  const lines = await linesOf(edgeFunction, read + codes.length);
+  const lines = await loggedLines(edgeFunction, read + codes.length);
   const logged = lines.slice(read).map((line) => {
     const { event, code, status, duration_ms, ...rest } = JSON.parse(line);
     assertEquals([event, rest], ["lookup_failed", {}]);
-    assert(duration_ms >= 0 && duration_ms < MAX_MS, line);
+    assert(Number.isInteger(duration_ms) && duration_ms >= 0, line);
     return `${code} ${status}`;
   });
   read = lines.length;

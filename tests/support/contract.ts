@@ -50,10 +50,9 @@ export const LIMITS = {
   attempts: 6,
   /** When the last attempt begins at the earliest, in milliseconds. */
   lastAttemptMs: 4_200,
-  /** How long an outage may last that no lookup notices, in milliseconds. */
-  outageMs: 4_000,
-  /** How long connections are trusted, and an attempt may be silent, in milliseconds. */
-  trustMs: 1_300,
+  /** How long connections are kept: idle ones at most, and new ones at least, in milliseconds. */
+  idleMs: 10_000,
+  replacedMs: 5_000,
   /** How much of the Data API's response is read. */
   responseMiB: 1,
 } as const;

@@ -16,7 +16,7 @@ export type Behaviour = (response: ServerResponse, url: string) => unknown;
 /** Starts the function on a Data API that does what it is told. Disposing of it ends both. */
 export async function startFunctionOnStub(
   behave: Behaviour,
-  options: { heapMb?: number } = {},
+  options: { heapMb?: number; deno?: string } = {},
 ) {
   const requests: IncomingMessage[] = [];
   const server = createServer((request, response) => {
@@ -39,11 +39,8 @@ export async function startFunctionOnStub(
   };
 }
 
-/**
- * Gives the lines that the function has logged. They come through a pipe, so as many as are expected
- * are waited for.
- */
-export async function linesOf(
+/** Waits until the function has logged so many lines, and returns all that it has logged. */
+export async function loggedLines(
   { output }: { output: () => string },
   expected: number,
 ): Promise<string[]> {
@@ -56,7 +53,7 @@ export async function linesOf(
 }
 
 /** Responds with status, body and headers. The body may depend on the product that was asked for. */
-export function respond(
+export function respondWith(
   status: number,
   body: string | Uint8Array | ((product: string) => string | Uint8Array),
   headers: Record<string, string> = { "Content-Type": "application/json" },
@@ -69,9 +66,9 @@ export function respond(
   };
 }
 
-/** Responds as a healthy Data API does: without a row, or with one of the product that was asked for. */
-export const noRow = respond(200, "[]");
-export const aRow = respond(
+/** Respond as a healthy Data API does: without a row, or with one of the product that was asked for. */
+export const noRow = respondWith(200, "[]");
+export const aRow = respondWith(
   200,
   (project_id) => JSON.stringify([{ project_id }]),
 );
@@ -81,7 +78,7 @@ export function productOf(url: string): string {
   return url.match(/[?&]project_id=eq\.([\w-]+)/)?.[1] ?? "";
 }
 
-/** Does one thing with the first request, and another with those after it. */
+/** Does one thing with the first request, and another with the requests after it. */
 export function first(behaviour: Behaviour, then: Behaviour): Behaviour {
   let count = 0;
   return (response, url) => (count++ === 0 ? behaviour : then)(response, url);

@@ -5,14 +5,7 @@ import { setImmediate } from "node:timers";
 /** Stops every clock and timer of this process. Disposing of it gives the real ones back. */
 export function stopTime() {
   const timers = FakeTimers.install({
-    toFake: [
-      "Date",
-      "performance",
-      "setTimeout",
-      "clearTimeout",
-      "setInterval",
-      "clearInterval",
-    ],
+    toFake: ["Date", "performance", "setTimeout", "clearTimeout"],
   });
   return {
     /** Lets time pass, in milliseconds. After each timer, everything goes on that waited for it. */
@@ -25,8 +18,6 @@ export function stopTime() {
       } while (!isOver);
       await new Promise((settled) => setImmediate(settled));
     },
-    /** Lets the process stand still for so many milliseconds: a timer fires once, and late. */
-    standStill: (ms: number) => timers.jump(ms),
     /** Sets the wall clock, as an operator or NTP does. */
     setWallClock: (ms: number) => timers.setSystemTime(ms),
     /** How many timers run. */

@@ -1,15 +1,26 @@
-import { within } from "./clock.ts";
-
-/** Longest request body that is accepted: bytes, pieces, and milliseconds until it is whole. */
+/** Longest body that is accepted, in bytes. Without a limit, one body could fill the memory. */
 const MAX_BODY_BYTES = 16 * 1024;
+
+/**
+ * How many pieces it may have if its length is not declared. Without a limit, a few callers who send
+ * single bytes would take all the CPU time.
+ */
 const MAX_BODY_PIECES = 1_024;
+
+/** How long it may take to arrive, in milliseconds. Without a limit, half-sent bodies would pile up. */
 const MAX_BODY_MS = 10_000;
 
-/** How much of a longer one is read and discarded, in bytes and in milliseconds. */
+/**
+ * How much of a longer body is read and discarded, in bytes and in milliseconds. Without that, a
+ * caller who is still sending would lose the response; without a limit, some would never get one.
+ */
 const MAX_DISCARDED_BYTES = 8 * 1024 * 1024;
 const MAX_DISCARDED_MS = 1_000;
 
-/** What a discarded piece counts at least, in bytes: small ones take as much time as large ones. */
+/**
+ * How many bytes a discarded piece counts as at least. Without that, 8 MiB of single bytes would be
+ * read: small pieces take as much time as large ones.
+ */
 const MIN_PIECE_BYTES = 2 * 1024;
 
 /**
@@ -17,7 +28,7 @@ const MIN_PIECE_BYTES = 2 * 1024;
  *
  * @param request The request. Of its headers, only those about the body's length are looked at.
  * @returns The whole body: up to 16 KiB, in up to 1,024 pieces if its length is not declared. Or why
- * there is none: it is too long, or not whole within 10 s, or breaks off. Never throws.
+ * there is none: it is too long, or does not arrive within 10 s, or breaks off. Never throws.
  */
 export async function readBody(request: Request) {
   // Deno 2.1 takes both headers at once, and then the declared length is not the body's.
@@ -25,39 +36,47 @@ export async function readBody(request: Request) {
   const declared = isChunked ? null : request.headers.get("Content-Length");
   if (declared !== null && Number(declared) <= MAX_BODY_BYTES) {
     // This costs less than piece by piece.
-    return await within(MAX_BODY_MS, request.bytes()) ?? "request_timeout";
+    return await inTime(MAX_BODY_MS, request.bytes());
   }
   const pieces = piecesOf(request.body ?? new Blob().stream());
   if (declared === null) {
-    const body = await within(MAX_BODY_MS, collect(pieces));
-    if (body !== "body_too_large") return body ?? "request_timeout";
+    const body = await inTime(MAX_BODY_MS, collect(pieces));
+    if (body) return body;
   }
-  // Read on: whoever is still sending can miss the response.
-  await within(MAX_DISCARDED_MS, discard(pieces));
-  return "body_too_large";
+  await inTime(MAX_DISCARDED_MS, discard(pieces));
+  return "body_too_large" as const;
 }
 
-/** Puts a body together, unless it is too long or in too many pieces. */
+/**
+ * Waits for what is read of a body, for so many milliseconds. A body that breaks off counts as one that
+ * takes too long: the line is bad, and the caller asks again later.
+ */
+function inTime<T>(ms: number, reading: Promise<T>) {
+  const { promise: timeUp, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(reject, ms);
+  return Promise.race([reading, timeUp])
+    .catch(() => "request_timeout" as const).finally(() => clearTimeout(timer));
+}
+
+/** Puts a body together. Gives nothing when it is too long, or in too many pieces. */
 async function collect(pieces: AsyncIterator<Uint8Array>) {
   const bytes = new Uint8Array(MAX_BODY_BYTES);
   for (let count = 0, length = 0; count <= MAX_BODY_PIECES; count++) {
     const { done, value } = await pieces.next();
     if (done) return bytes.subarray(0, length);
-    if (length + value.length > MAX_BODY_BYTES) break;
+    if (length + value.length > MAX_BODY_BYTES) return;
     bytes.set(value, length);
     length += value.length;
   }
-  return "body_too_large";
 }
 
-/** Reads to the end, but no more than 8 MiB. */
+/** Reads to the end of a body. After 8 MiB it reads no more, and never resolves. */
 async function discard(pieces: AsyncIterable<Uint8Array>) {
-  const never = new Promise<never>(() => {});
   let bytes = 0;
   for await (const { length } of pieces) {
     bytes += Math.max(length, MIN_PIECE_BYTES);
-    // Whoever goes on sending is held up until the time is over: otherwise the response gets lost.
-    if (bytes > MAX_DISCARDED_BYTES) await within(MAX_DISCARDED_MS, never);
+    // The caller is held up until the time is over: a response while it sends would get lost.
+    if (bytes > MAX_DISCARDED_BYTES) await new Promise(() => {});
   }
 }
 
@@ -71,10 +90,9 @@ async function* piecesOf(body: ReadableStream<Uint8Array>) {
     // A body that did not come over the network: its pieces are in memory already.
     return yield* body;
   }
-  for (let memory = new ArrayBuffer(MAX_BODY_BYTES);;) {
-    const { done, value } = await reader.read(new Uint8Array(memory));
-    if (done) return;
-    yield value;
-    memory = value.buffer;
+  let read = await reader.read(new Uint8Array(MAX_BODY_BYTES));
+  while (!read.done) {
+    yield read.value;
+    read = await reader.read(new Uint8Array(read.value.buffer));
   }
 }

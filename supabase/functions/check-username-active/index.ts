@@ -2,7 +2,7 @@
  * Tells a simulator add-on whether a user holds an active activation key for a product.
  *
  * A request travels `request.ts` (with `body.ts`) → `activation_keys.ts` (with `retries.ts`,
- * `data_api.ts` and `lookup_failure.ts`) → `responses.ts`. What waits does so by `clock.ts`.
+ * `data_api.ts` and `lookup_failure.ts`) → `responses.ts`.
  */
 import { createLookup } from "./activation_keys.ts";
 import { readSecretKey, readSupabaseUrl } from "./environment.ts";
@@ -18,7 +18,7 @@ export default {
     if (request.method === "OPTIONS") return respond("preflight");
     if (request.method !== "POST") return respond("method_not_allowed");
 
-    const check = await readActivationCheck(request);
-    return respond(typeof check === "string" ? check : await lookup(check));
+    const { check, problem } = await readActivationCheck(request);
+    return respond(check ? await lookup(check) : problem);
   },
 };

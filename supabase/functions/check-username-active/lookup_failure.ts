@@ -8,11 +8,10 @@ const Code = z.string().check(z.regex(/^([A-Z0-9]{5}|PGRST(\d{3}|X\d{2}))$/));
  * Logs a failed lookup as one JSON line. The line has no text that anybody sent, only a code of a
  * fixed form and numbers, so neither a user's name nor the secret key can get into the log.
  *
- * @param failure What supabase-js made of the Data API's response. Its status is 0 when there was no
- * whole one. Nothing, when time was up without a failure.
- * @param duration_ms How long the lookup took, in milliseconds.
+ * @param failure What became of the lookup.
+ * @param duration_ms How long it took, in milliseconds.
  */
-export function logLookupFailure(failure: Result | void, duration_ms: number) {
+export function logLookupFailure(failure: Result, duration_ms: number): void {
   const { status = 0, error } = failure ?? {};
   // The error may be any JSON, whatever its type says.
   let code = Code.safeParse(error?.code).data ?? `http_${status}`;

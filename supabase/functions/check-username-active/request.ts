@@ -20,11 +20,11 @@ export type ActivationCheck = z.infer<typeof ActivationCheck>;
  * Reads and validates the body of a POST. `Content-Type` and credentials are not looked at.
  *
  * @param request The POST.
- * @returns The check, or what is wrong with the request. Never throws.
+ * @returns The check, or the problem with the request. Never throws.
  */
 export async function readActivationCheck(request: Request) {
   const bytes = await readBody(request);
-  if (typeof bytes === "string") return bytes;
+  if (typeof bytes === "string") return { problem: bytes };
 
   let body: unknown;
   try {
@@ -33,11 +33,12 @@ export async function readActivationCheck(request: Request) {
     // An empty body counts as `null`.
     body = text === "" ? null : JSON.parse(text);
   } catch {
-    return "invalid_json";
+    return { problem: "invalid_json" } as const;
   }
 
-  const check = ActivationCheck.safeParse(body);
-  if (check.success) return check.data;
+  const { success, data } = ActivationCheck.safeParse(body);
+  if (success) return { check: data };
   // "Missing" beats "invalid".
-  return Complete.safeParse(body).success ? "invalid_field" : "missing_field";
+  const isComplete = Complete.safeParse(body).success;
+  return { problem: isComplete ? "invalid_field" : "missing_field" } as const;
 }

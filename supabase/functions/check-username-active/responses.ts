@@ -26,16 +26,13 @@ const RESPONSES = {
   preflight: { status: 204 },
 };
 
-/** How a request ends: one name for each response. */
-export type Outcome = keyof typeof RESPONSES;
-
 /**
  * Makes the response for an outcome.
  *
- * @param outcome What became of the request.
+ * @param outcome What became of the request: the name of its response.
  * @returns A new response.
  */
-export function respond(outcome: Outcome): Response {
+export function respond(outcome: keyof typeof RESPONSES): Response {
   const { status, ...body } = RESPONSES[outcome];
   if (status === 204) return new Response(null, { status, headers: PREFLIGHT });
   const headers = status === 405 ? ALLOW : ALL;

@@ -1,92 +1,68 @@
 import type { PostgrestSingleResponse } from "@supabase/supabase-js";
-import { now, within } from "./clock.ts";
 
 /** How long a lookup may take, all of its attempts included, in milliseconds. */
-const BUDGET_MS = 5_000;
+const MAX_LOOKUP_MS = 5_000;
 
 /**
- * When another attempt may begin, in milliseconds after the first one. The last begins by 4,650, delay
- * and two ticks included, so that 300 are left for its response. It always begins: these times are so
- * far apart that the attempt before it has been silent for long enough, even if a tick came late.
+ * When the attempts after the first one begin, in milliseconds after it. The last is late, so that a
+ * Data API that is back by then still counts.
  */
 const RETRY_AT_MS = [50, 500, 1_400, 2_850, 4_300];
 
-/** How much later at most, at random, so that lookups which fail together do not retry together. */
+/**
+ * How much later they begin at most, in milliseconds. Each lookup chooses at random: without that,
+ * lookups that fail together would come back together.
+ */
 const MAX_DELAY_MS = 250;
 
 /**
- * How long an attempt may be silent before another begins beside it, and for how long connections are
- * trusted after they were made or gave a lasting response, in milliseconds.
+ * What supabase-js makes of the Data API's response. Its status is 0 when there was no whole one.
+ * Nothing, when the Data API was silent until time was up.
  */
-const PATIENCE_MS = 1_250;
-
-/** What supabase-js makes of an attempt. Its status is 0 when there was no whole response. */
-export type Result = PostgrestSingleResponse<unknown>;
+export type Result = PostgrestSingleResponse<unknown> | undefined;
 
 /** Makes one attempt, and ends it when the signal aborts. Never throws. */
 type Attempt = (signal: AbortSignal) => PromiseLike<Result>;
 
 /**
- * Connections to the Data API: their client, and when they were made or last gave a lasting response,
- * by `now()`.
- */
-type Connections = { client?: Deno.HttpClient; trustedAt: number };
-
-/** The connections that an attempt goes over which begins now, and what makes others, if it can. */
-export type Pool = { current: Connections; replace(): void };
-
-/**
- * Makes attempts, up to six, until one gets a lasting response or time is up.
+ * Makes up to six attempts, one after the other, until one has a result that lasts or 5 s are over. A
+ * slow attempt is waited for: another one beside it would make a busy Data API busier.
  *
  * @param attempt Makes one of them.
- * @param pool The connections that they go over.
- * @returns The first lasting response, or else the last failure; nothing, when there was neither.
+ * @returns The first result that lasts, or else the last failure.
  */
-export async function retry(attempt: Attempt, pool: Pool) {
+export async function retry(attempt: Attempt): Promise<Result> {
   const controller = new AbortController();
-  const { promise: end, resolve } = Promise.withResolvers<Result | void>();
-  const failures: Result[] = [];
-  const begin = async () => {
-    const { current } = pool;
-    const result = await attempt(controller.signal);
-    if (!isTransient(result)) {
-      current.trustedAt = now();
-      resolve(result);
-      // After the last one, there is nothing to wait for.
-    } else if (failures.push(result) > RETRY_AT_MS.length) resolve();
-  };
+  const timer = setTimeout(() => controller.abort(), MAX_LOOKUP_MS);
+  const startedAt = performance.now() + MAX_DELAY_MS * Math.random();
 
-  const startedAt = now();
-  const delayMs = MAX_DELAY_MS * Math.random();
-  let begun = 0;
-  let latestAt = startedAt;
-  let result: Result | void = undefined;
-  for (const nextMs of [...RETRY_AT_MS, BUDGET_MS]) {
-    const noneUnderWay = failures.length === begun;
-    if (noneUnderWay || now() - latestAt >= PATIENCE_MS) {
-      // A first failure can be chance. After another, or a silence, it may be the connections.
-      const isTrusted = now() - pool.current.trustedAt < PATIENCE_MS;
-      if (!isTrusted && (begun > 1 || !noneUnderWay)) pool.replace();
-      latestAt = now();
-      begun++;
-      begin();
-    }
-    const untilAt = startedAt + Math.min(nextMs + delayMs, BUDGET_MS);
-    result = await within(untilAt - now(), end);
-    if (result) break;
+  let failure: Result;
+  let result = await attempt(controller.signal);
+  for (const atMs of RETRY_AT_MS) {
+    if (controller.signal.aborted || !isTransient(result)) break;
+    failure = result;
+    const waitMs = startedAt + atMs - performance.now();
+    // After a slow failure, some of the times have passed. The last attempt begins all the same.
+    if (waitMs < 0 && atMs !== RETRY_AT_MS.at(-1)) continue;
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
+    result = await attempt(controller.signal);
   }
-  // There is nothing to end in the common case, and to abort would take a tenth of its CPU time.
-  if (begun > 1) controller.abort();
-  return result ?? failures.at(-1);
+  clearTimeout(timer);
+  // An attempt that was ended says nothing of the Data API.
+  return controller.signal.aborted && isTransient(result) ? failure : result;
 }
 
 /**
- * Whether a result may be another one soon: an incomplete response, one of which is a 200 whose text is
- * not JSON; 502 to 599, which gateways and PostgREST return during an outage; the 400 without a code
- * that PostgREST returns for lookups in flight when PostgreSQL crashes; or the 401 "JWT issued at
- * future" that hosted projects return for a sound key now and then.
+ * Tells whether a failure may pass, so that it is worth another attempt or other connections.
+ *
+ * @param result What became of an attempt or of a lookup.
+ * @returns Whether it is a silence; no whole response, or a 200 whose text is not JSON, because Deno takes
+ * some cut responses for whole; 502 to 599, which gateways and PostgREST return during an outage; the
+ * 400 without a code that PostgREST returns for lookups in flight when PostgreSQL crashes; or the 401
+ * "JWT issued at future" that hosted projects return for a sound key now and then.
  */
-function isTransient({ status, error }: Result): boolean {
+export function isTransient(result: Result): boolean {
+  const { status = 0, error = null } = result ?? {};
   return status === 0 || (status === 200 && error !== null) ||
     (status >= 502 && status < 600) ||
     (status === 400 && error?.code === "") ||

@@ -11,9 +11,9 @@ import {
 } from "../support/contract.ts";
 import {
   aRow,
-  linesOf,
+  loggedLines,
   productOf,
-  respond,
+  respondWith,
   startFunctionOnStub,
 } from "../support/data_api_stub.ts";
 import { assertResponse, check } from "../support/requests.ts";
@@ -23,7 +23,7 @@ const PRODUCT = "0d5c8f3e-27b1-4c6a-9e84-b1f6720a3d59";
 const BODY = JSON.stringify({ username: "a", project_id: PRODUCT });
 const CHUNKED = post("Transfer-Encoding: chunked");
 
-const failure = respond(400, "{}");
+const failure = respondWith(400, "{}");
 const edgeFunction = await startFunctionOnStub((response, url) =>
   (productOf(url) === PRODUCT ? aRow : failure)(response, url)
 );
@@ -73,6 +73,6 @@ Deno.test("caller: none of these leaves a line in the log", async () => {
   // A failed lookup does. What was logged before comes out of the pipe before.
   const response = check(crypto.randomUUID(), "a", url);
   await assertResponse(response, DATABASE_ERROR);
-  const lines = await linesOf(edgeFunction, 1);
+  const lines = await loggedLines(edgeFunction, 1);
   assertEquals(lines.map((line) => JSON.parse(line).code), ["http_400"]);
 });
