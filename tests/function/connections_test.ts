@@ -47,8 +47,8 @@ type Response = ServerResponse & { stream?: ServerHttp2Stream };
 type Reply = (response: Response, row: string) => unknown;
 
 const sendRow: Reply = (response, row) => response.end(row);
-const sendUnavailable: Reply = (response) =>
-  response.writeHead(503).end('{"code":"PGRST002"}');
+const sendError = (status: number, code: string): Reply => (response) =>
+  response.writeHead(status).end(JSON.stringify({ code }));
 
 /** Sends a part of the row, and then ends the stream with a code, or else the connection. */
 const cut = (code?: number, headers = {}): Reply => async (response, row) => {
@@ -120,14 +120,13 @@ async function startOn(protocol: string) {
   );
   const running = unfinished.move();
   return {
-    /** Several callers ask at once. Returns how many get a 500. The others get a 200. */
-    async askForMany(): Promise<number> {
-      const responses = await Promise.all(
-        Array.from(
-          { length: CALLERS },
-          () => check(crypto.randomUUID(), "a", edgeFunction.url),
-        ),
+    /** Callers ask at once. Returns how many get a 500. The others get a 200. */
+    async ask(callers = CALLERS): Promise<number> {
+      const requests = Array.from(
+        { length: callers },
+        () => check(crypto.randomUUID(), "a", edgeFunction.url),
       );
+      const responses = await Promise.all(requests);
       for (const response of responses) {
         const isFailed = response.status === DATABASE_ERROR.status;
         await assertResponse(response, isFailed ? DATABASE_ERROR : ACTIVE);
@@ -144,6 +143,8 @@ async function startOn(protocol: string) {
     },
     /** Lets the first attempt of each lookup get this reply. */
     replyFirst: (reply: Reply) => void (firstReply = reply),
+    /** How many connections have been made. */
+    made: () => connections.length,
     /** The codes of the lookups that have failed, once there are so many. */
     async codes(expected: number): Promise<string[]> {
       const lines = await loggedLines(edgeFunction, expected);
@@ -161,7 +162,7 @@ function testOnBoth(
   Deno.test(`connections: ${name}`, async () => {
     await Promise.all(["HTTP/2", "HTTP/1.1"].map(async (protocol) => {
       await using service = await startOn(protocol);
-      assertEquals(await service.askForMany(), 0, protocol);
+      assertEquals(await service.ask(), 0, protocol);
       await fn(service);
     }));
   });
@@ -171,10 +172,10 @@ testOnBoth(
   "those that die in silence cost one round of lookups",
   async (service) => {
     service.breakNetwork("silent");
-    const lost = await service.askForMany();
+    const lost = await service.ask();
     assert(lost > 0, "nobody met a dead connection");
     for (let round = 0; round < 3; round++) {
-      assertEquals(await service.askForMany(), 0);
+      assertEquals(await service.ask(), 0);
     }
     assertEquals(await service.codes(lost), Array(lost).fill("timeout"));
   },
@@ -183,11 +184,11 @@ testOnBoth(
 testOnBoth(
   "those that only lead to a 503 cost one round of lookups",
   async (service) => {
-    service.breakBackend(sendUnavailable);
-    const lost = await service.askForMany();
+    service.breakBackend(sendError(503, "PGRST002"));
+    const lost = await service.ask();
     assert(lost > 0, "nobody met a bad connection");
     for (let round = 0; round < 3; round++) {
-      assertEquals(await service.askForMany(), 0);
+      assertEquals(await service.ask(), 0);
     }
     assertEquals(await service.codes(lost), Array(lost).fill("PGRST002"));
   },
@@ -198,7 +199,7 @@ testOnBoth(
   async (service) => {
     service.breakNetwork("silent");
     await sleep(LIMITS.idleMs + 2_000);
-    assertEquals(await service.askForMany(), 0);
+    assertEquals(await service.ask(), 0);
   },
 );
 
@@ -206,10 +207,22 @@ testOnBoth(
   "those that are reset, and responses that break off, cost nobody anything",
   async (service) => {
     service.breakNetwork("reset");
-    assertEquals(await service.askForMany(), 0);
+    assertEquals(await service.ask(), 0);
     for (const reply of CUTS) {
       service.replyFirst(reply);
-      assertEquals(await service.askForMany(), 0);
+      assertEquals(await service.ask(), 0);
     }
+  },
+);
+
+testOnBoth(
+  "those that led to a failure which lasts are kept",
+  async (service) => {
+    const made = service.made();
+    service.replyFirst(sendError(403, "42501"));
+    assertEquals(await service.ask(1), 1);
+    service.replyFirst(sendRow);
+    assertEquals(await service.ask(1), 0);
+    assertEquals(service.made(), made);
   },
 );

@@ -48,8 +48,8 @@ export async function retry(attempt: Attempt): Promise<Result> {
     result = await attempt(controller.signal);
   }
   clearTimeout(timer);
-  // An attempt that was ended says nothing of the Data API.
-  return controller.signal.aborted && isTransient(result) ? failure : result;
+  // The result of an attempt that was aborted says nothing about the Data API.
+  return controller.signal.aborted ? failure : result;
 }
 
 /**
