@@ -15,7 +15,7 @@ import { isTransient, retry } from "./retries.ts";
  * throws. When a lookup fails, it logs one line.
  */
 export function createLookup(url: string, secretKey: string) {
-  // Each `select` copies the address and the headers, so this can be kept.
+  // This is kept, because each `select` copies its address and headers.
   const activationKeys = createClient<Database>(url, secretKey, {
     // There is no session, and this keeps supabase-js from looking for one at every query.
     accessToken: () => Promise.resolve(null),
@@ -33,8 +33,8 @@ export function createLookup(url: string, secretKey: string) {
         .limit(1).abortSignal(signal)
     );
     const rows = result?.data;
-    // Another success than 200 may have left rows out, and types do not validate what is sent. One
-    // column is enough to tell that a row is an answer to this query, and a name need not travel back.
+    // A 206 may have left rows out, and types do not validate a response. `project_id` shows that a row
+    // belongs to this query. The user's name is not selected, so that it is sent one way only.
     const isSound = result?.status === 200 && Array.isArray(rows) &&
       rows.every((row) => row?.project_id === project_id);
     if (isSound) return rows.length > 0 ? "active" : "not_found";

@@ -18,10 +18,10 @@ const MAX_DISCARDED_BYTES = 8 * 1024 * 1024;
 const MAX_DISCARDED_MS = 1_000;
 
 /**
- * How many bytes a discarded piece counts as at least. Without that, 8 MiB of single bytes would be
- * read: small pieces take as much time as large ones.
+ * How many bytes a discarded piece counts as at least. A piece takes the same time, whatever its size:
+ * without this, fourteen callers who send single bytes would hold up all others for seconds.
  */
-const MIN_PIECE_BYTES = 2 * 1024;
+const MIN_COUNTED_BYTES = 2 * 1024;
 
 /**
  * Reads the body of a request.
@@ -38,6 +38,7 @@ export async function readBody(request: Request) {
     // This costs less than piece by piece.
     return await inTime(MAX_BODY_MS, request.bytes());
   }
+  // A request without a body reads as an empty one.
   const pieces = piecesOf(request.body ?? new Blob().stream());
   if (declared === null) {
     const body = await inTime(MAX_BODY_MS, collect(pieces));
@@ -48,8 +49,8 @@ export async function readBody(request: Request) {
 }
 
 /**
- * Waits for what is read of a body, for so many milliseconds. A body that breaks off counts as one that
- * takes too long: the line is bad, and the caller asks again later.
+ * Gives a reading so many milliseconds. A body that breaks off counts as one that is late: the line is
+ * bad, and the caller asks again later. What is late is not ended here, but with the request.
  */
 function inTime<T>(ms: number, reading: Promise<T>) {
   const { promise: timeUp, reject } = Promise.withResolvers<never>();
@@ -61,6 +62,7 @@ function inTime<T>(ms: number, reading: Promise<T>) {
 /** Puts a body together. Gives nothing when it is too long, or in too many pieces. */
 async function collect(pieces: AsyncIterator<Uint8Array>) {
   const bytes = new Uint8Array(MAX_BODY_BYTES);
+  // The round after the last piece finds the end.
   for (let count = 0, length = 0; count <= MAX_BODY_PIECES; count++) {
     const { done, value } = await pieces.next();
     if (done) return bytes.subarray(0, length);
@@ -70,21 +72,21 @@ async function collect(pieces: AsyncIterator<Uint8Array>) {
   }
 }
 
-/** Reads to the end of a body. After 8 MiB it reads no more, and never resolves. */
+/** Reads to the end of a body. After 8 MiB, it stops and never resolves. */
 async function discard(pieces: AsyncIterable<Uint8Array>) {
   let bytes = 0;
   for await (const { length } of pieces) {
-    bytes += Math.max(length, MIN_PIECE_BYTES);
-    // The caller is held up until the time is over: a response while it sends would get lost.
+    bytes += Math.max(length, MIN_COUNTED_BYTES);
+    // While nothing is read, the caller cannot send: otherwise it would lose the response.
     if (bytes > MAX_DISCARDED_BYTES) await new Promise(() => {});
   }
 }
 
-/** The pieces of a body as they arrive. Each is valid until the next is asked for. */
+/** Gives the pieces of a body as they arrive. Each is valid until the next one is asked for. */
 async function* piecesOf(body: ReadableStream<Uint8Array>) {
   let reader: ReadableStreamBYOBReader;
   try {
-    // Into the same memory each time: otherwise Deno takes 64 KB for a piece of one byte.
+    // Each piece goes into the same memory: otherwise Deno takes 64 KB for a piece of one byte.
     reader = body.getReader({ mode: "byob" });
   } catch {
     // A body that did not come over the network: its pieces are in memory already.

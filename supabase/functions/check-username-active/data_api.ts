@@ -2,40 +2,40 @@
  * Longest response that is read, in bytes, by the length that it declares. One row is asked for; the
  * rest is room for the error pages of gateways.
  */
-const MAX_LENGTH = 1 * 1024 * 1024;
+const MAX_BYTES = 1 * 1024 * 1024;
 
 /**
- * How long an idle connection is kept, in milliseconds. By default, Deno keeps it for longer, and then
- * meets connections that a device on the way has forgotten.
+ * How long an idle connection is kept, in milliseconds. Deno's default is longer, and by then a device
+ * on the way may have forgotten the connection.
  */
 const MAX_IDLE_MS = 10_000;
 
 /** How long new connections are kept at least, in milliseconds, however many lookups fail meanwhile. */
 const MIN_KEPT_MS = 5_000;
 
-/** Holds the connections to the Data API. */
-let client = createClient();
+/** The client that holds the connections to the Data API. */
+let httpClient = openConnections();
 let replacedAt = -Infinity;
 
 /**
- * Lets the next queries go over new connections, unless the present ones are new themselves.
+ * Lets the next queries go over new connections, unless they have been replaced in the last 5 s.
  * Connections can go bad: they die in silence, or fail for as long as they are used. Deno goes on using
  * them, and only another client gets others. A query that is under way on the old ones goes on.
  */
 export function replaceConnections(): void {
   if (performance.now() - replacedAt < MIN_KEPT_MS) return;
-  const newClient = createClient();
+  const newClient = openConnections();
   if (!newClient) return;
-  client?.close();
-  client = newClient;
+  httpClient?.close();
+  httpClient = newClient;
   replacedAt = performance.now();
 }
 
-function createClient() {
+function openConnections() {
   try {
     return Deno.createHttpClient({ poolIdleTimeout: MAX_IDLE_MS });
   } catch {
-    // No client can be made: the old one stays, or else Deno's own is used.
+    // This runtime makes no client: Deno's own connections stay in use.
   }
 }
 
@@ -45,20 +45,21 @@ function createClient() {
  *
  * @param input The query's address.
  * @param init Its method, headers and signal.
- * @returns The Data API's response, as supabase-js reads it. Where supabase-js would take something else
- * for a success without rows, its text is not JSON.
+ * @returns The Data API's response. One that supabase-js would mistake for "no rows" gets a text that is
+ * not JSON, and so becomes a failure.
  * @throws {TypeError} When there is no whole response.
  * @throws {DOMException} When the signal aborts.
  */
 export const fetchDataApi: typeof fetch = async (input, init) => {
   // A redirect would take the secret key elsewhere.
-  const own = { redirect: "manual" as const, client };
-  const response = await fetch(input, { ...init, ...own });
-  const isTooLong = Number(response.headers.get("Content-Length")) > MAX_LENGTH;
+  const options = { redirect: "manual", client: httpClient } as const;
+  const response = await fetch(input, { ...init, ...options });
+  const isTooLong = Number(response.headers.get("Content-Length")) > MAX_BYTES;
   if (isTooLong) await response.body?.cancel();
+  // An object is no list of rows: a failure, and one that another attempt would not change.
   let text = isTooLong ? "{}" : await response.text();
-  // supabase-js would take an empty text, and a 404 with an array, for a success without rows.
+  // supabase-js takes an empty text for a success without rows, and so it takes an array in a 404.
   if (text === "" || (!response.ok && /^\s*\[/.test(text))) text = "not JSON";
-  // What supabase-js reads. `new Response` would not take every status.
+  // supabase-js reads the text alone. A new response could not have every status (600, for one).
   return Object.assign(response, { text: () => Promise.resolve(text) });
 };

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-// Credentials in it would become a second `Authorization` header; a query or a fragment is lost.
+// Credentials in the address would become a second `Authorization` header; a query would be lost.
 const Url = z.url({ protocol: /^https?$/ }).check(z.regex(/^[^@?#]*$/));
 // Visible ASCII: a stray line break would fail every lookup instead of the boot.
 const Key = z.string().check(z.regex(/^[\x21-\x7e]+$/));
@@ -13,7 +13,7 @@ const Key = z.string().check(z.regex(/^[\x21-\x7e]+$/));
  */
 export function readSupabaseUrl(): string {
   return Url.safeParse(Deno.env.get("SUPABASE_URL")).data ??
-    refuse("SUPABASE_URL must be a bare http or https address");
+    reject("SUPABASE_URL must be a bare http or https address");
 }
 
 /**
@@ -29,13 +29,13 @@ export function readSecretKey(): string {
     const key = keys.default ?? Object.values(keys)[0];
     if (key !== undefined) return Key.parse(key);
   } catch {
-    // The error's own message would quote the text, which is a secret.
-    refuse("SUPABASE_SECRET_KEYS must be a JSON object of secret keys");
+    // The text is malformed. The error is dropped, because its message would quote a secret.
+    reject("SUPABASE_SECRET_KEYS must be a JSON object of secret keys");
   }
   return Key.safeParse(Deno.env.get("SUPABASE_SERVICE_ROLE_KEY")).data ??
-    refuse("SUPABASE_SECRET_KEYS or SUPABASE_SERVICE_ROLE_KEY must hold a key");
+    reject("SUPABASE_SECRET_KEYS or SUPABASE_SERVICE_ROLE_KEY must hold a key");
 }
 
-function refuse(requirement: string): never {
+function reject(requirement: string): never {
   throw new Error(`check-username-active cannot start: ${requirement}.`);
 }

@@ -18,6 +18,7 @@ export default {
     if (request.method === "OPTIONS") return respond("preflight");
     if (request.method !== "POST") return respond("method_not_allowed");
 
+    // A request is either a check, or a problem.
     const { check, problem } = await readActivationCheck(request);
     return respond(check ? await lookup(check) : problem);
   },

@@ -8,15 +8,16 @@ const Code = z.string().check(z.regex(/^([A-Z0-9]{5}|PGRST(\d{3}|X\d{2}))$/));
  * Logs a failed lookup as one JSON line. The line has no text that anybody sent, only a code of a
  * fixed form and numbers, so neither a user's name nor the secret key can get into the log.
  *
- * @param failure What became of the lookup.
+ * @param failure The last failure of the lookup. Nothing, when the Data API was silent.
  * @param duration_ms How long it took, in milliseconds.
  */
 export function logLookupFailure(failure: Result, duration_ms: number): void {
   const { status = 0, error } = failure ?? {};
+  let ours = `http_${status}`;
+  if (status === 0) ours = failure ? "unreachable" : "timeout";
+  if (status === 200) ours = "malformed";
   // The error may be any JSON, whatever its type says.
-  let code = Code.safeParse(error?.code).data ?? `http_${status}`;
-  if (status === 0) code = failure ? "unreachable" : "timeout";
-  if (status === 200) code = "malformed";
+  const code = Code.safeParse(error?.code).data ?? ours;
   const line = { event: "lookup_failed", code, status, duration_ms };
   console.error(JSON.stringify(line));
 }

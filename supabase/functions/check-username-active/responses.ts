@@ -1,10 +1,12 @@
 import { corsHeaders } from "@supabase/supabase-js/cors";
 
-// Headers of all responses, of the 405 and of the 204.
+// Headers of every response.
 const ALL = { "Access-Control-Allow-Origin": "*", "Cache-Control": "no-store" };
+
+// Headers of the 405, and of the response to a preflight.
 const ALLOW = { ...ALL, Allow: "POST, OPTIONS" };
 const PREFLIGHT = {
-  // The headers that supabase-js clients send are allowed, too.
+  // These allow the headers that supabase-js clients send.
   ...corsHeaders,
   ...ALL,
   "Access-Control-Allow-Methods": ALLOW.Allow,

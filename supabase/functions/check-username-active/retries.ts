@@ -4,20 +4,20 @@ import type { PostgrestSingleResponse } from "@supabase/supabase-js";
 const MAX_LOOKUP_MS = 5_000;
 
 /**
- * When the attempts after the first one begin, in milliseconds after it. The last is late, so that a
- * Data API that is back by then still counts.
+ * When the attempts after the first one are due, in milliseconds after it. The last one is late, so
+ * that a Data API that is back by then still counts.
  */
 const RETRY_AT_MS = [50, 500, 1_400, 2_850, 4_300];
 
 /**
- * How much later they begin at most, in milliseconds. Each lookup chooses at random: without that,
+ * How much later they are due at most, in milliseconds. Each lookup chooses at random: otherwise,
  * lookups that fail together would come back together.
  */
 const MAX_DELAY_MS = 250;
 
 /**
- * What supabase-js makes of the Data API's response. Its status is 0 when there was no whole one.
- * Nothing, when the Data API was silent until time was up.
+ * What supabase-js makes of the Data API's response. A status of 0 means that there was no whole
+ * response; no result at all, that the Data API was silent until time was up.
  */
 export type Result = PostgrestSingleResponse<unknown> | undefined;
 
@@ -25,41 +25,44 @@ export type Result = PostgrestSingleResponse<unknown> | undefined;
 type Attempt = (signal: AbortSignal) => PromiseLike<Result>;
 
 /**
- * Makes up to six attempts, one after the other, until one has a result that lasts or 5 s are over. A
- * slow attempt is waited for: another one beside it would make a busy Data API busier.
+ * Makes up to six attempts, one after the other, until one succeeds, one fails for a reason that will
+ * not pass, or 5 s are over. A slow attempt is waited for: another one beside it would make a busy Data
+ * API busier.
  *
  * @param attempt Makes one of them.
- * @returns The first result that lasts, or else the last failure.
+ * @returns The result of that attempt, or else the last failure.
  */
 export async function retry(attempt: Attempt): Promise<Result> {
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(), MAX_LOOKUP_MS);
-  const startedAt = performance.now() + MAX_DELAY_MS * Math.random();
+  const dueFrom = performance.now() + MAX_DELAY_MS * Math.random();
 
-  let failure: Result;
+  let lastFailure: Result;
   let result = await attempt(controller.signal);
   for (const atMs of RETRY_AT_MS) {
     if (controller.signal.aborted || !isTransient(result)) break;
-    failure = result;
-    const waitMs = startedAt + atMs - performance.now();
-    // After a slow failure, some of the times have passed. The last attempt begins all the same.
+    lastFailure = result;
+    const waitMs = dueFrom + atMs - performance.now();
+    // After a slow failure, some times have passed and are left out, except the last one.
     if (waitMs < 0 && atMs !== RETRY_AT_MS.at(-1)) continue;
     await new Promise((resolve) => setTimeout(resolve, waitMs));
     result = await attempt(controller.signal);
   }
   clearTimeout(timer);
-  // The result of an attempt that was aborted says nothing about the Data API.
-  return controller.signal.aborted ? failure : result;
+  // An attempt that the time limit ended says nothing: the failure before it does.
+  return controller.signal.aborted ? lastFailure : result;
 }
 
 /**
- * Tells whether a failure may pass, so that it is worth another attempt or other connections.
+ * Tells whether a result is a failure that may pass. These are:
+ * - silence, and a response that is not whole;
+ * - a 200 whose text is not JSON, because Deno takes some cut responses for whole;
+ * - 502 to 599, which gateways and PostgREST return during an outage;
+ * - a 400 without a code, which PostgREST returns for the queries in flight when PostgreSQL crashes;
+ * - a 401 `PGRST303`, which hosted projects return for a sound key now and then.
  *
- * @param result What became of an attempt or of a lookup.
- * @returns Whether it is a silence; no whole response, or a 200 whose text is not JSON, because Deno takes
- * some cut responses for whole; 502 to 599, which gateways and PostgREST return during an outage; the
- * 400 without a code that PostgREST returns for lookups in flight when PostgreSQL crashes; or the 401
- * "JWT issued at future" that hosted projects return for a sound key now and then.
+ * @param result What became of an attempt, or of a lookup.
+ * @returns Whether another attempt, or another connection, may have another result.
  */
 export function isTransient(result: Result): boolean {
   const { status = 0, error = null } = result ?? {};
