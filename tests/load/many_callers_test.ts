@@ -20,8 +20,8 @@ const { ACTIVE, METHOD_NOT_ALLOWED, TIMEOUT, TOO_LARGE } = RESPONSES;
 /** Memory that the platform gives the function, in MB. */
 const PLATFORM_MB = 256;
 
-/** How much longer a response may take under load. Without limits, it was thousands of times. */
-const PATIENCE = 200;
+/** How many times as long a response may take under load. Without limits, it is thousands of times. */
+const MAX_SLOWDOWN = 20;
 
 /** Asks twenty times, and gives the median time that a 200 took, in milliseconds. */
 async function medianMs(url: URL): Promise<number> {
@@ -55,22 +55,23 @@ async function assertServesOthers(
       await sleep(200);
     }
   })();
-  await sleep(1_000);
-  const [loadedMs] = await Promise.all([medianMs(url), loaded, watched]);
+  const measured = sleep(1_000).then(() => medianMs(url));
+  const [loadedMs] = await Promise.all([measured, loaded, watched]);
   const times = `${loadedMs.toFixed(1)} ms, and ${quietMs.toFixed(1)} before`;
-  assert(loadedMs < PATIENCE * quietMs, times);
+  console.log(`${times}; ${peakMb} MB`);
+  assert(loadedMs < MAX_SLOWDOWN * quietMs, times);
   assert(peakMb > 0 && peakMb < PLATFORM_MB, `${peakMb} MB`);
 }
 
 testWith("fair sockets")(
-  "load: fourteen that send crumbs without end keep nobody else waiting",
+  "load: fourteen who send single bytes without end keep nobody else waiting",
   () =>
     assertServesOthers(async (url) => {
-      const crumbs = "1\r\nx\r\n".repeat(2_000);
+      const singleBytes = "1\r\nx\r\n".repeat(2_000);
       const endsAt = performance.now() + 8_000;
       await Promise.all(Array.from({ length: 14 }, async () => {
         while (performance.now() < endsAt) {
-          assertIs(await flood(url, crumbs), TOO_LARGE);
+          assertIs(await flood(url, singleBytes), TOO_LARGE);
         }
       }));
     }),
