@@ -6,7 +6,6 @@ import {
   type Expected,
   LIMITS,
   METHOD_NOT_ALLOWED,
-  TIMEOUT,
   TOO_LARGE,
 } from "../support/contract.ts";
 import {
@@ -58,8 +57,6 @@ const inChunks = (pieces: number) =>
 const ROWS: [what: string, text: string, expected: Expected][] = [
   ["1,000 chunks", inChunks(LIMITS.bodyPieces - 24), ACTIVE],
   ["2,048 chunks", inChunks(2 * LIMITS.bodyPieces), TOO_LARGE],
-  ["nothing of a megabyte", post("Content-Length: 1000000"), TOO_LARGE],
-  ["a part of a chunk", `${CHUNKED}3c\r\n{`, TIMEOUT],
   ["the method post", CHUNKED.replace("POST", "post"), METHOD_NOT_ALLOWED],
 ];
 
