@@ -9,18 +9,19 @@ import { isTransient, retry } from "./retries.ts";
  * Makes the function that looks up activation keys, and with it the one supabase-js client of the
  * isolate.
  *
- * @param url The base address of the project's APIs.
+ * @param url The base address of the Supabase project's APIs.
  * @param secretKey The key for them. It is never logged and never sent to a caller.
- * @returns A function that looks up a user's active key of a product, and returns the outcome. It never
- * throws. When a lookup fails, it logs one line.
+ * @returns A function that looks up a user's active key of a product, and returns the outcome. It
+ * never throws. When a lookup fails, it logs one line.
  */
 export function createLookup(url: string, secretKey: string) {
-  // This is kept, because each `select` copies its address and headers.
+  // All lookups share this query builder: each `select` copies its address and headers.
   const activationKeys = createClient<Database>(url, secretKey, {
     // There is no session, and this keeps supabase-js from looking for one at every query.
     accessToken: () => Promise.resolve(null),
     global: { fetch: fetchDataApi },
-    // Its own retries take longer than 5 s, and leave out connections that drop during the response.
+    // Its own retries take longer than 5 s, and leave out connections that drop during the
+    // response.
     db: { retry: false },
   }).from("activation_keys");
 
@@ -33,12 +34,14 @@ export function createLookup(url: string, secretKey: string) {
         .limit(1).abortSignal(signal)
     );
     const rows = result?.data;
-    // A 206 may have left rows out, and types do not validate a response. `project_id` shows that a row
-    // belongs to this query. The user's name is not selected, so that it is sent one way only.
+    // Only a 200 is complete: a 206 may leave rows out. Types do not validate a response, so each
+    // row has to show the `project_id` that was asked for. Nothing needs the name, so it is not
+    // selected.
     const isSound = result?.status === 200 && Array.isArray(rows) &&
       rows.every((row) => row?.project_id === project_id);
     if (isSound) return rows.length > 0 ? "active" : "not_found";
 
+    // The connections may be what is wrong: the next lookups get others.
     if (isTransient(result)) replaceConnections();
     logLookupFailure(result, Math.round(performance.now() - startedAt));
     return "lookup_failed";

@@ -2,12 +2,12 @@
 const MAX_BODY_BYTES = 16 * 1024;
 
 /**
- * How many pieces it may have if its length is not declared. Without a limit, a few callers who send
- * single bytes would take all the CPU time.
+ * How many pieces it may have if its length is not declared. Without a limit, a few callers who
+ * send single bytes would take all the CPU time.
  */
 const MAX_BODY_PIECES = 1_024;
 
-/** How long it may take to arrive, in milliseconds. Without a limit, half-sent bodies would pile up. */
+/** How long it may take to arrive, in milliseconds. Without a limit, half-sent ones would add up. */
 const MAX_BODY_MS = 10_000;
 
 /**
@@ -18,8 +18,8 @@ const MAX_DISCARDED_BYTES = 8 * 1024 * 1024;
 const MAX_DISCARDED_MS = 1_000;
 
 /**
- * How many bytes a discarded piece counts as at least. A piece takes the same time, whatever its size:
- * without this, fourteen callers who send single bytes would hold up all others for seconds.
+ * How many bytes a discarded piece counts as, even if it is smaller. Each piece takes the same
+ * time: without this, a few callers who send single bytes would hold up all others for seconds.
  */
 const MIN_COUNTED_BYTES = 2 * 1024;
 
@@ -27,39 +27,42 @@ const MIN_COUNTED_BYTES = 2 * 1024;
  * Reads the body of a request.
  *
  * @param request The request. Of its headers, only those about the body's length are looked at.
- * @returns The whole body: up to 16 KiB, in up to 1,024 pieces if its length is not declared. Or why
- * there is none: it is too long, or does not arrive within 10 s, or breaks off. Never throws.
+ * @returns The whole body: up to 16 KiB, in up to 1,024 pieces if its length is not declared. Or
+ * why there is none: it is too long, does not arrive within 10 s, or breaks off. Never throws.
  */
 export async function readBody(request: Request) {
-  // Deno 2.1 takes both headers at once, and then the declared length is not the body's.
+  // Deno 2.1 accepts a request with both headers. Its declared length is not the body's.
   const isChunked = request.headers.has("Transfer-Encoding");
   const declared = isChunked ? null : request.headers.get("Content-Length");
   if (declared !== null && Number(declared) <= MAX_BODY_BYTES) {
     // This costs less than piece by piece.
-    return await inTime(MAX_BODY_MS, request.bytes());
+    return await within(MAX_BODY_MS, request.bytes());
   }
   // A request without a body reads as an empty one.
   const pieces = piecesOf(request.body ?? new Blob().stream());
   if (declared === null) {
-    const body = await inTime(MAX_BODY_MS, collect(pieces));
+    const body = await within(MAX_BODY_MS, collect(pieces));
     if (body) return body;
   }
-  await inTime(MAX_DISCARDED_MS, discard(pieces));
+  await within(MAX_DISCARDED_MS, discard(pieces));
   return "body_too_large" as const;
 }
 
 /**
- * Gives a reading so many milliseconds. A body that breaks off counts as one that is late: the line is
- * bad, and the caller asks again later. What is late is not ended here, but with the request.
+ * Waits for a body to be read, for up to `ms` milliseconds. A body that breaks off is a timeout,
+ * too: in both cases the line is bad, and the caller asks again later.
  */
-function inTime<T>(ms: number, reading: Promise<T>) {
+function within<T>(ms: number, reading: Promise<T>) {
   const { promise: timeUp, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(reject, ms);
   return Promise.race([reading, timeUp])
     .catch(() => "request_timeout" as const).finally(() => clearTimeout(timer));
 }
 
-/** Puts a body together. Gives nothing when it is too long, or in too many pieces. */
+/**
+ * Puts a body together. Returns nothing when it is too long, or in too many pieces. It calls
+ * `next`, because to leave a `for await` would end the pieces, and `discard` needs the rest.
+ */
 async function collect(pieces: AsyncIterator<Uint8Array>) {
   const bytes = new Uint8Array(MAX_BODY_BYTES);
   // The round after the last piece finds the end.
@@ -72,12 +75,12 @@ async function collect(pieces: AsyncIterator<Uint8Array>) {
   }
 }
 
-/** Reads to the end of a body. After 8 MiB, it stops and never resolves. */
+/** Reads to the end of a body. After 8 MiB, it stops reading and never resolves. */
 async function discard(pieces: AsyncIterable<Uint8Array>) {
   let bytes = 0;
   for await (const { length } of pieces) {
     bytes += Math.max(length, MIN_COUNTED_BYTES);
-    // While nothing is read, the caller cannot send: otherwise it would lose the response.
+    // The body stays open, so the caller waits, and is still there when the response comes.
     if (bytes > MAX_DISCARDED_BYTES) await new Promise(() => {});
   }
 }

@@ -1,16 +1,19 @@
 /**
- * Longest response that is read, in bytes, by the length that it declares. One row is asked for; the
- * rest is room for the error pages of gateways.
+ * Longest response that is read, in bytes, by the length that it declares. One row is asked for;
+ * the rest is room for the error pages of gateways.
  */
-const MAX_BYTES = 1 * 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 
 /**
- * How long an idle connection is kept, in milliseconds. Deno's default is longer, and by then a device
- * on the way may have forgotten the connection.
+ * How long an idle connection is kept, in milliseconds. Deno's default is longer, and by then a
+ * device on the way may have forgotten the connection.
  */
 const MAX_IDLE_MS = 10_000;
 
-/** How long new connections are kept at least, in milliseconds, however many lookups fail meanwhile. */
+/**
+ * How long new connections are kept at least, in milliseconds: as long as a lookup may take, so
+ * that one which began on the old connections does not replace the new ones.
+ */
 const MIN_KEPT_MS = 5_000;
 
 /** The client that holds the connections to the Data API. */
@@ -19,8 +22,8 @@ let replacedAt = -Infinity;
 
 /**
  * Lets the next queries go over new connections, unless they have been replaced in the last 5 s.
- * Connections can go bad: they die in silence, or fail for as long as they are used. Deno goes on using
- * them, and only another client gets others. A query that is under way on the old ones goes on.
+ * Connections can go bad: they die in silence, or fail for as long as they are used. Deno goes on
+ * using them, and only another client gets others. What is under way on the old ones goes on.
  */
 export function replaceConnections(): void {
   if (performance.now() - replacedAt < MIN_KEPT_MS) return;
@@ -40,13 +43,13 @@ function openConnections() {
 }
 
 /**
- * The `fetch` of the supabase-js client: the platform's, but over connections that can be replaced. It
- * follows no redirect, and does not read a response that declares to be too long.
+ * The `fetch` of the supabase-js client: the platform's, but over connections that can be replaced.
+ * It follows no redirect, and does not read a response that declares to be too long.
  *
  * @param input The query's address.
  * @param init Its method, headers and signal.
- * @returns The Data API's response. One that supabase-js would mistake for "no rows" gets a text that is
- * not JSON, and so becomes a failure.
+ * @returns The Data API's response. One that supabase-js would mistake for a success gets a text
+ * that is not JSON, and so becomes a failure.
  * @throws {TypeError} When there is no whole response.
  * @throws {DOMException} When the signal aborts.
  */
@@ -56,10 +59,10 @@ export const fetchDataApi: typeof fetch = async (input, init) => {
   const response = await fetch(input, { ...init, ...options });
   const isTooLong = Number(response.headers.get("Content-Length")) > MAX_BYTES;
   if (isTooLong) await response.body?.cancel();
-  // An object is no list of rows: a failure, and one that another attempt would not change.
+  // An object is no list of rows: a 200 that is too long fails, and is not asked again.
   let text = isTooLong ? "{}" : await response.text();
-  // supabase-js takes an empty text for a success without rows, and so it takes an array in a 404.
+  // supabase-js takes an empty 200 or 404 for a success, and an array in a 404 for no rows.
   if (text === "" || (!response.ok && /^\s*\[/.test(text))) text = "not JSON";
-  // supabase-js reads the text alone. A new response could not have every status (600, for one).
+  // The same response with another text: `new Response` would reject a status such as 600.
   return Object.assign(response, { text: () => Promise.resolve(text) });
 };

@@ -2,22 +2,22 @@ import * as z from "zod/mini";
 
 // Credentials in the address would become a second `Authorization` header; a query would be lost.
 const Url = z.url({ protocol: /^https?$/ }).check(z.regex(/^[^@?#]*$/));
-// Visible ASCII: a stray line break would fail every lookup instead of the boot.
+// Visible ASCII: a line break within the key would fail every lookup instead of the boot.
 const Key = z.string().check(z.regex(/^[\x21-\x7e]+$/));
 
 /**
  * Reads the base address of the project's APIs.
  *
- * @throws {Error} When it is missing or malformed. The message names the variable, never its value, and
- * stops the boot.
+ * @throws {Error} When it is missing or malformed. The message names the variable, never its value,
+ * and stops the boot.
  */
 export function readSupabaseUrl(): string {
   return Url.safeParse(Deno.env.get("SUPABASE_URL")).data ??
-    reject("SUPABASE_URL must be a bare http or https address");
+    fail("SUPABASE_URL must be a bare http or https address");
 }
 
 /**
- * Reads the key whose role may read the table: the current name first, the legacy one after.
+ * Reads the key whose role may read the table, from the current variable or else the legacy one.
  *
  * @throws {Error} As `readSupabaseUrl` does.
  */
@@ -25,17 +25,17 @@ export function readSecretKey(): string {
   try {
     const json = Deno.env.get("SUPABASE_SECRET_KEYS") || "{}";
     const keys = z.record(z.string(), z.unknown()).parse(JSON.parse(json));
-    // As `createAdminClient` of `@supabase/server` chooses.
+    // `createAdminClient` of `@supabase/server` chooses in the same way.
     const key = keys.default ?? Object.values(keys)[0];
     if (key !== undefined) return Key.parse(key);
   } catch {
     // The text is malformed. The error is dropped, because its message would quote a secret.
-    reject("SUPABASE_SECRET_KEYS must be a JSON object of secret keys");
+    fail("SUPABASE_SECRET_KEYS must be a JSON object of secret keys");
   }
   return Key.safeParse(Deno.env.get("SUPABASE_SERVICE_ROLE_KEY")).data ??
-    reject("SUPABASE_SECRET_KEYS or SUPABASE_SERVICE_ROLE_KEY must hold a key");
+    fail("SUPABASE_SECRET_KEYS or SUPABASE_SERVICE_ROLE_KEY must hold a key");
 }
 
-function reject(requirement: string): never {
+function fail(requirement: string): never {
   throw new Error(`check-username-active cannot start: ${requirement}.`);
 }

@@ -1,5 +1,6 @@
 /**
- * Tells a simulator add-on whether a user holds an active activation key for a product.
+ * Tells a simulator add-on whether a user holds an active key of a product: a product is a
+ * `project_id`, and a key is active for the user in its `curr_user`.
  *
  * A request travels `request.ts` (with `body.ts`) → `activation_keys.ts` (with `retries.ts`,
  * `data_api.ts` and `lookup_failure.ts`) → `responses.ts`.
@@ -9,7 +10,7 @@ import { readSecretKey, readSupabaseUrl } from "./environment.ts";
 import { readActivationCheck } from "./request.ts";
 import { respond } from "./responses.ts";
 
-// Made once for each isolate: a client for each request would cost more than half of the throughput.
+// It is made once for each isolate: a client for each request would more than halve the throughput.
 const lookup = createLookup(readSupabaseUrl(), readSecretKey());
 
 export default {

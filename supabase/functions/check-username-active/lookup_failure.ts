@@ -5,17 +5,16 @@ import type { Result } from "./retries.ts";
 const Code = z.string().check(z.regex(/^([A-Z0-9]{5}|PGRST(\d{3}|X\d{2}))$/));
 
 /**
- * Logs a failed lookup as one JSON line. The line has no text that anybody sent, only a code of a
- * fixed form and numbers, so neither a user's name nor the secret key can get into the log.
+ * Logs a failed lookup as one JSON line. All that it takes from a response is numbers, and a code
+ * if that has a known form. So neither a user's name nor the secret key can get into the log.
  *
  * @param failure The last failure of the lookup. Nothing, when the Data API was silent.
  * @param duration_ms How long it took, in milliseconds.
  */
 export function logLookupFailure(failure: Result, duration_ms: number): void {
   const { status = 0, error } = failure ?? {};
-  let ours = `http_${status}`;
-  if (status === 0) ours = failure ? "unreachable" : "timeout";
-  if (status === 200) ours = "malformed";
+  const known: Record<number, string> = { 0: "unreachable", 200: "malformed" };
+  const ours = failure ? known[status] ?? `http_${status}` : "timeout";
   // The error may be any JSON, whatever its type says.
   const code = Code.safeParse(error?.code).data ?? ours;
   const line = { event: "lookup_failed", code, status, duration_ms };

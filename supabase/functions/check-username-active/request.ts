@@ -5,16 +5,17 @@ const ActivationCheck = z.object({
   // 1 to 256 code points (not UTF-16 units), without U+0000 and lone surrogates: neither can be
   // stored, and a lone surrogate would turn into U+FFFD in the query's URL and match that user.
   username: z.string().check(z.regex(/^[^\0\p{Surrogate}]{1,256}$/u)),
-  // `z.uuid()` would reject UUIDs without a version and variant of RFC 9562. In lower case, it
-  // compares with what the Data API returns.
+  // PostgreSQL stores any UUID, and `z.uuid()` takes only those of RFC 9562. It becomes lower case,
+  // as the Data API returns it.
   project_id: z.guid().check(z.toLowerCase()),
 });
 
+/** A well-formed question: does this user hold an active key of this product? */
+export type ActivationCheck = z.infer<typeof ActivationCheck>;
+
+// A field that is absent, null or "" is missing.
 const Present = z.unknown().check(z.refine((value) => (value ?? "") !== ""));
 const Complete = z.object({ username: Present, project_id: Present });
-
-/** A well-formed question: does this user hold an active key of this project? */
-export type ActivationCheck = z.infer<typeof ActivationCheck>;
 
 /**
  * Reads and validates the body of a POST. `Content-Type` and credentials are not looked at.

@@ -4,16 +4,16 @@ import type { PostgrestSingleResponse } from "@supabase/supabase-js";
 const MAX_LOOKUP_MS = 5_000;
 
 /**
- * When the attempts after the first one are due, in milliseconds after it. The last one is late, so
- * that a Data API that is back by then still counts.
+ * When the attempts after the first one are due, in milliseconds after it. The last attempt is
+ * late, so that a Data API that is back by then still counts.
  */
 const RETRY_AT_MS = [50, 500, 1_400, 2_850, 4_300];
 
 /**
- * How much later they are due at most, in milliseconds. Each lookup chooses at random: otherwise,
- * lookups that fail together would come back together.
+ * How much later these attempts are due at most, in milliseconds. Each lookup has its own random
+ * delay: otherwise, lookups that fail together would come back together.
  */
-const MAX_DELAY_MS = 250;
+const MAX_JITTER_MS = 250;
 
 /**
  * What supabase-js makes of the Data API's response. A status of 0 means that there was no whole
@@ -25,31 +25,32 @@ export type Result = PostgrestSingleResponse<unknown> | undefined;
 type Attempt = (signal: AbortSignal) => PromiseLike<Result>;
 
 /**
- * Makes up to six attempts, one after the other, until one succeeds, one fails for a reason that will
- * not pass, or 5 s are over. A slow attempt is waited for: another one beside it would make a busy Data
- * API busier.
+ * Makes up to six attempts, one after the other, until one succeeds, one fails for a reason that
+ * will not pass, or 5 s are over. A slow attempt is waited for: another one beside it would make a
+ * busy Data API busier.
  *
  * @param attempt Makes one of them.
- * @returns The result of that attempt, or else the last failure.
+ * @returns The result of the last attempt. If time ran out during it, the failure before
+ * it, or nothing.
  */
 export async function retry(attempt: Attempt): Promise<Result> {
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(), MAX_LOOKUP_MS);
-  const dueFrom = performance.now() + MAX_DELAY_MS * Math.random();
+  const jitteredStart = performance.now() + MAX_JITTER_MS * Math.random();
 
   let lastFailure: Result;
   let result = await attempt(controller.signal);
-  for (const atMs of RETRY_AT_MS) {
+  for (const dueMs of RETRY_AT_MS) {
     if (controller.signal.aborted || !isTransient(result)) break;
     lastFailure = result;
-    const waitMs = dueFrom + atMs - performance.now();
+    const waitMs = jitteredStart + dueMs - performance.now();
     // After a slow failure, some times have passed and are left out, except the last one.
-    if (waitMs < 0 && atMs !== RETRY_AT_MS.at(-1)) continue;
+    if (waitMs < 0 && dueMs !== RETRY_AT_MS.at(-1)) continue;
     await new Promise((resolve) => setTimeout(resolve, waitMs));
     result = await attempt(controller.signal);
   }
   clearTimeout(timer);
-  // An attempt that the time limit ended says nothing: the failure before it does.
+  // An attempt that ran out of time says nothing about the Data API.
   return controller.signal.aborted ? lastFailure : result;
 }
 
@@ -58,14 +59,15 @@ export async function retry(attempt: Attempt): Promise<Result> {
  * - silence, and a response that is not whole;
  * - a 200 whose text is not JSON, because Deno takes some cut responses for whole;
  * - 502 to 599, which gateways and PostgREST return during an outage;
- * - a 400 without a code, which PostgREST returns for the queries in flight when PostgreSQL crashes;
+ * - a 400 without a code, which PostgREST returns for the queries in flight when PostgreSQL
+ *   crashes;
  * - a 401 `PGRST303`, which hosted projects return for a sound key now and then.
  *
  * @param result What became of an attempt, or of a lookup.
  * @returns Whether another attempt, or another connection, may have another result.
  */
 export function isTransient(result: Result): boolean {
-  const { status = 0, error = null } = result ?? {};
+  const { status = 0, error } = result ?? {};
   return status === 0 || (status === 200 && error !== null) ||
     (status >= 502 && status < 600) ||
     (status === 400 && error?.code === "") ||
