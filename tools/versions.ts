@@ -4,7 +4,7 @@
  * pages and workflows that still say the old one.
  */
 export const VERSIONS = {
-  /** Runs everything here. `.ci/run` reads it from this line. */
+  /** Runs everything here. */
   deno: "2.9.6",
   /** Lowest Deno that the tasks and their tests were run with. */
   lowestDeno: "2.9.5",

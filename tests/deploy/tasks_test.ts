@@ -1,4 +1,5 @@
 /** What the tasks read, write and leave alone. */
+import { fileURLToPath } from "node:url";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { run } from "../../tools/command.ts";
 import { serveOnLoopback } from "../../tools/loopback.ts";
@@ -10,7 +11,11 @@ import {
 } from "../../tools/project.ts";
 import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
 import { startStack } from "../../tools/stack/stack.ts";
+import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { generateTypes } from "../../tools/types/generate_types.ts";
+
+const CI = fileURLToPath(new URL("tools/ci.ts", PROJECT));
+const CONFIG = fileURLToPath(new URL("deno.json", PROJECT));
 
 const testRemote = (env: Record<string, string>) =>
   run(Deno.execPath(), ["task", "test:remote"], {
@@ -47,6 +52,42 @@ Deno.test("task: test:remote without SECRET_KEY passes on a hosted platform, and
   assertStringIncludes(stdout, named);
   assert(paths.length > 50, `${paths.length} requests`);
   assertEquals(paths.filter((path) => path !== FUNCTION_PATH), []);
+});
+
+Deno.test("task: ci runs every task that is named, and counts what passed, failed and was skipped", async () => {
+  await using folder = await makeTempFolder();
+  const write = (file: string, text: string) =>
+    Deno.writeTextFile(new URL(file, folder.url), text);
+  const test = (file: string) => `deno test --no-check ${file}_test.ts`;
+  const tasks = {
+    check: "exit 0",
+    types: "exit 1",
+    test: test("mixed"),
+    "test:file": test("throws"),
+  };
+  await write("deno.json", JSON.stringify({ tasks }));
+  await write("throws_test.ts", "throw new Error();");
+  await write(
+    "mixed_test.ts",
+    `Deno.test("passes", () => {});
+     Deno.test("fails", () => { throw new Error(); });
+     Deno.test({ name: "é <&>", ignore: true, fn() {} });`,
+  );
+  const ci = async (tasks: string[]) => {
+    const args = ["run", "-A", `--config=${CONFIG}`, CI, ...tasks];
+    const options = { cwd: folder.url, env: { NO_COLOR: "1" } };
+    const { code, stdout } = await run(Deno.execPath(), args, options);
+    return [code, ...stdout.split("\n\n").at(-1)?.split(/\r?\n/) ?? []];
+  };
+  assertEquals(await ci(["check"]), [0, "1 passed, 0 failed"]);
+  assertEquals(await ci(["types", "test:file", "test", "check"]), [
+    1,
+    "Failed: deno task types",
+    "Failed: deno task test:file",
+    "Not run, for a reason above: é <&>",
+    "Failed: deno task test",
+    "2 passed, 3 failed, 1 skipped",
+  ]);
 });
 
 Deno.test("task: types would change nothing of database.types.ts", async () => {
