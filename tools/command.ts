@@ -1,9 +1,10 @@
+import { PROJECT } from "./project.ts";
 import { VERSIONS } from "./versions.ts";
 
-/** What a command came to, and what it printed, without white space around it. */
+/** How a command ended, and what it printed, without white space around it. */
 export type Output = Awaited<ReturnType<typeof run>>;
 
-/** Runs a command to its end. */
+/** Runs a command to its end. Throws if it cannot be started, not if it fails. */
 export async function run(
   command: string,
   args: string[],
@@ -28,17 +29,29 @@ export function npx(
   return run(command, ["--yes", specifier, ...args], options);
 }
 
-/** Gives what a command printed. Throws what it said if it failed. */
+/** Runs the Supabase CLI to its end. A command that would ask something needs `--yes`. */
+export function supabase(
+  args: string[],
+  { cwd = PROJECT, env = {} }: Pick<Deno.CommandOptions, "cwd" | "env"> = {},
+): Promise<Output> {
+  return npx(`supabase@${VERSIONS.supabase}`, args, {
+    cwd,
+    env: { DO_NOT_TRACK: "1", NO_COLOR: "1", ...env },
+    stdin: "null",
+  });
+}
+
+/** Returns what a command printed. Throws its error output if it failed. */
 export function printed({ success, stdout, stderr }: Output): string {
   if (success) return stdout;
   throw new Error(stderr);
 }
 
-/** Path of a Deno at the level of the hosted edge runtime: `EDGE_DENO`, or else that of npm. */
+/** Path of a Deno at the level of the hosted edge runtime: `EDGE_DENO`, or else npm's. */
 export async function edgeDeno(): Promise<string> {
   const args = ["eval", "console.log(Deno.execPath())"];
   return Deno.env.get("EDGE_DENO") ||
-    // Not in the project: this Deno cannot read its lock file.
+    // Outside of the project, whose lock file this Deno cannot read.
     printed(await npx(`deno@${VERSIONS.edgeDeno}`, args, { cwd: "/" }));
 }
 

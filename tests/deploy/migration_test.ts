@@ -9,7 +9,7 @@ import {
   type DatabaseServer,
   startDatabaseServer,
 } from "../../tools/stack/database.ts";
-import { supabase } from "../../tools/supabase_cli.ts";
+import { supabase } from "../../tools/command.ts";
 import {
   cliCommand,
   codeBlock,

@@ -6,8 +6,8 @@ import { FUNCTION_FOLDER_PATH as FOLDER } from "../../tools/project.ts";
 import { LIMITS, TIMEOUT, TOO_LARGE } from "../support/contract.ts";
 import { assertResponse, send } from "../support/requests.ts";
 import { assertIs, exchange, post } from "../support/wire.ts";
-import { runOnPlatform } from "./management_api.ts";
-import { startUploadedService } from "./uploaded_service.ts";
+import { runOnPlatform } from "../support/management_api.ts";
+import { startUploadedService } from "../support/uploaded_service.ts";
 
 const service = await startUploadedService();
 Deno.test.afterAll(() => service[Symbol.asyncDispose]());

@@ -1,26 +1,24 @@
 /**
- * The service that a file of tests knows by its address and its keys alone, and keys in it.
- * `TEST_SERVICE` says which: the local stack (not set), `upload`, `supabase` or `remote`. Importing this
- * starts it, or finds it, before the tests of the file, and ends it after them.
+ * The service that a file of tests knows only by its address and its keys. `TEST_SERVICE` says which
+ * one: `local` (if not set), `upload`, `supabase` or `remote`. Importing this module starts or finds
+ * it before the tests of the file, and ends it after them.
  */
 import { parseEnv } from "node:util";
 import { assert } from "@std/assert";
+import { supabase } from "../../tools/command.ts";
 import { FUNCTION_PATH } from "../../tools/project.ts";
 import {
   LOCAL_SERVICE,
   type Service,
 } from "../../tools/stack/local_service.ts";
-import { startStack } from "../../tools/stack/stack.ts";
-import { supabase } from "../../tools/supabase_cli.ts";
-import { startUploadedService } from "../deploy/uploaded_service.ts";
 import { check as checkAt, send as sendTo } from "./requests.ts";
 
 const which = Deno.env.get("TEST_SERVICE") ?? "local";
 
-/** Whether it is a deployment, where the platform responds to some requests itself. */
+/** Whether it is a deployment, where the platform itself responds to some requests. */
 export const isRemote = which === "remote";
 
-/** Whether there is no secret key, so that no test may write. */
+/** Whether no test may write, because there is no secret key. */
 export const isReadOnly = isRemote && !Deno.env.get("SECRET_KEY");
 
 let service: Awaited<ReturnType<typeof start>>;
@@ -29,25 +27,25 @@ Deno.test.beforeAll(async () => {
 });
 Deno.test.afterAll(async () => await service?.[Symbol.asyncDispose]?.());
 
-/** Where the service is, and its keys. To be called within a test. */
+/** Returns the service's address and keys. For use within a test. */
 export const serviceUnderTest = (): Service => service;
 
 const functionUrl = () => serviceUnderTest().API_URL + FUNCTION_PATH;
 
-/** Sends a request to the function of the service. A POST, when it does not say. */
+/** Sends a request, a POST by default, to the service's function. */
 export const send = (init: RequestInit) => sendTo(init, functionUrl());
 
-/** Asks the function of the service whether a user holds an active key of a product. */
+/** Asks the service's function whether a user holds an active key of a product. */
 export const check = (project_id: string, username: string) =>
   checkAt(project_id, username, functionUrl());
 
-/** Registers a test that issues keys. Without the secret key, it is left out. */
+/** Registers a test that issues keys. Without the secret key, it is ignored. */
 export const testWithKeys = (name: string, fn: () => Promise<void>) =>
   Deno.test({ name, ignore: isReadOnly, fn });
 
 /**
- * Issues keys of a new product, one for each current user: null for a key that nobody has used yet.
- * Disposing of it removes them.
+ * Issues keys of a new product, one for each of these users: null for a key that nobody has used yet.
+ * Disposing of the result removes them.
  */
 export async function issueKeys(
   users: (string | null)[],
@@ -77,22 +75,27 @@ export async function dataApi(
   assert(response.ok, `${method} ${search}: ${response.status} ${text}`);
 }
 
+/** Starts or finds the service. Imports PGlite and the rest of the local stack only if it runs it. */
 async function start(): Promise<Service & Partial<AsyncDisposable>> {
-  if (which === "upload") return await startUploadedService();
-  if (which === "supabase") return await runningSupabase();
   if (which === "remote") return remoteService();
+  if (which === "supabase") return await runningSupabase();
+  if (which === "upload") {
+    const { startUploadedService } = await import("./uploaded_service.ts");
+    return await startUploadedService();
+  }
   if (which !== "local") throw new Error(`TEST_SERVICE cannot be "${which}"`);
+  const { startStack } = await import("../../tools/stack/stack.ts");
   const stack = await startStack();
   return Object.assign(stack, stack.service);
 }
 
-/** The stack of `supabase start`, with Docker or without. */
+/** Finds the stack of `supabase start`, with Docker or without. */
 async function runningSupabase(): Promise<Service> {
   let status = await supabase(["status", "-o", "env"]);
   // The stack without Docker has another flag for the same.
-  const isRefused = status.stderr.includes("-o/--output flag is not supported");
-  if (isRefused) status = await supabase(["status", "--env"]);
-  if (status.code !== 0) {
+  const isRejected = status.stderr.includes("--output flag is not supported");
+  if (isRejected) status = await supabase(["status", "--env"]);
+  if (!status.success) {
     throw new Error(
       `${status.stderr}\n\n` +
         "No stack of the Supabase CLI is running here. Start Docker, then run `supabase start`. " +
@@ -103,7 +106,7 @@ async function runningSupabase(): Promise<Service> {
   return { ...LOCAL_SERVICE, ...parseEnv(status.stdout) };
 }
 
-/** The deployment that `API_URL` names. Without its secret key, nothing is written. */
+/** Reads where the deployment is from `API_URL`, and its keys, if tests may write. */
 function remoteService(): Service {
   const variable = (name: string) => Deno.env.get(name) ?? "";
   const service = {
@@ -112,7 +115,7 @@ function remoteService(): Service {
     SECRET_KEY: variable("SECRET_KEY"),
   };
   if (!service.API_URL) {
-    throw new Error("Name the service to test in the variable API_URL.");
+    throw new Error("Set API_URL to the address of the service to test.");
   }
   if (isReadOnly) return service;
   if (!service.PUBLISHABLE_KEY) {

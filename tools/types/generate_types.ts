@@ -2,10 +2,9 @@
  * `deno task types`: generates `database.types.ts` from a database with the project's migrations.
  */
 import { execFileSync } from "node:child_process";
-import { printed } from "../command.ts";
+import { printed, supabase } from "../command.ts";
 import { FUNCTION_FOLDER } from "../project.ts";
 import { migrate, startDatabaseServer } from "../stack/database.ts";
-import { supabase } from "../supabase_cli.ts";
 
 if (import.meta.main) {
   const file = new URL("database.types.ts", FUNCTION_FOLDER);

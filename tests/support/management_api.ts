@@ -1,7 +1,7 @@
 import { assertEquals, assertNotMatch } from "@std/assert";
 import { fileURLToPath } from "node:url";
 import { serveOnLoopback } from "../../tools/loopback.ts";
-import { supabase } from "../../tools/supabase_cli.ts";
+import { supabase } from "../../tools/command.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 
 const REF = "abcdefghijklmnopqrst";

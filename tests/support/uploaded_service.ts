@@ -2,19 +2,19 @@ import { edgeDeno } from "../../tools/command.ts";
 import { FUNCTION_FOLDER_PATH } from "../../tools/project.ts";
 import { startStack } from "../../tools/stack/stack.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
-import { cliCommand } from "../support/pages.ts";
 import { startMainWorker } from "./main_worker.ts";
 import { runOnPlatform } from "./management_api.ts";
+import { cliCommand } from "./pages.ts";
 
 /**
- * Deploys the function with the Supabase CLI, to a stand-in, and runs what it uploads as the platform
- * does: at the edge runtime's level of Deno, with a main worker between gateway and function.
- * Disposing of it ends it.
+ * Deploys the function with the Supabase CLI to a stand-in, and runs what the CLI uploads as the
+ * platform does: at the edge runtime's level of Deno, with a main worker between gateway and
+ * function. Disposing of it ends it.
  */
 export async function startUploadedService() {
   const deploy = await cliCommand("functions deploy");
   const [upload, ...others] = (await runOnPlatform(deploy)).writes;
-  if (!upload || others.length > 0) throw new Error("It uploads once");
+  if (!upload || others.length > 0) throw new Error("One upload was expected");
   const form = await upload.formData();
   const metadata: Record<string, unknown> = JSON.parse(
     String(form.get("metadata")),
@@ -37,7 +37,7 @@ export async function startUploadedService() {
 
   return Object.assign(unfinished.move(), {
     ...stack.service,
-    /** The uploaded files, and what the platform is told of them. */
+    /** Names of the uploaded files, and what the platform is told about them. */
     files: files.map(({ name }) => name),
     metadata,
     folder,

@@ -4,20 +4,20 @@ import { pipeline } from "node:stream/promises";
 import { listenOnLoopback } from "../../tools/loopback.ts";
 
 /**
- * Starts a relay that does with a request what the hosted platform's main worker does between the
- * caller and the function (`ext/workers/user_workers.js` of the edge runtime): it waits until both
- * the response is there and the caller's body has come to an end, or can no longer be passed on.
+ * Starts a relay that does what the hosted platform's main worker does between the caller and the
+ * function (`ext/workers/user_workers.js` of the edge runtime): it passes a response on once the
+ * caller's body has ended as well, or can no longer be passed on.
  */
 export async function startMainWorker(target: URL) {
   const server = createServer(async (request, response) => {
     const { url = "", method, headers } = request;
     const sending = send(new URL(url, target), { method, headers });
-    let isOver = false;
-    sending.once("response", () => isOver = true);
-    // Once there is a response, the function takes no more of the body.
+    let hasResponded = false;
+    sending.once("response", () => hasResponded = true);
     const sent = pipeline(request, async function* (pieces) {
       for await (const piece of pieces) {
-        if (isOver) return;
+        // After its response, the function takes no more of the body.
+        if (hasResponded) return;
         yield piece;
       }
     }, sending);
