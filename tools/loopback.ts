@@ -1,27 +1,24 @@
 import { once } from "node:events";
 import type { AddressInfo, Server } from "node:net";
 
-/** Starts a server that responds with what the handler gives. Disposing of it ends it. */
-export function serveOnLoopback(
-  handler: (request: Request) => Response | Promise<Response>,
-) {
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
-    handler,
-  );
+/** Serves on a free port of this machine. Disposing of it ends that. */
+export function serveOnLoopback(handler: Deno.ServeHandler) {
+  const options = { hostname: "127.0.0.1", port: 0, onListen: () => {} };
+  const server = Deno.serve(options, handler);
   const url = `http://127.0.0.1:${server.addr.port}`;
   return { url, [Symbol.asyncDispose]: () => server.shutdown() };
 }
 
 /**
- * Lets a server of Node listen, on any free port when none is given. Disposing of it ends it, and
- * one of HTTP whoever is connected. If the port cannot be taken, the `code` of the error says why.
+ * Lets a server of Node listen on a port of this machine, or on any free one if it is 0. Disposing
+ * of the result closes the server, and the connections of an HTTP server. If the port cannot be
+ * taken, the `code` of the error says why.
  */
 export async function listenOnLoopback(
   server: Server & { closeAllConnections?: () => void },
-  freeOrGiven = 0,
+  wantedPort = 0,
 ) {
-  await once(server.listen(freeOrGiven, "127.0.0.1"), "listening");
+  await once(server.listen(wantedPort, "127.0.0.1"), "listening");
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
@@ -33,10 +30,4 @@ export async function listenOnLoopback(
       await closed;
     },
   };
-}
-
-/** A TCP port that nobody listens on. */
-export function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
 }

@@ -3,7 +3,7 @@ import { assertNotEquals } from "@std/assert";
 import { PROJECT } from "../../tools/project.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 
-/** Copies the project to a folder that is gone after use, so that a test may change it. */
+/** Copies the project, so that a test may edit it. Disposing of the copy removes it. */
 export async function copyProject() {
   const copy = await makeTempFolder();
   await cp(PROJECT, copy.url, {
@@ -12,7 +12,7 @@ export async function copyProject() {
   });
   return {
     ...copy,
-    /** Replaces text in one of its files, where it has to be. Gives the whole new text. */
+    /** Replaces text in one of its files. Fails if it is not there. Returns the whole new text. */
     async edit(path: string, what: string | RegExp, by: string) {
       const file = new URL(path, copy.url);
       const text = await Deno.readTextFile(file);

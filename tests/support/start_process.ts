@@ -1,15 +1,13 @@
 import { exec } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { PROJECT } from "../../tools/project.ts";
+import { FUNCTION_PATH, PROJECT } from "../../tools/project.ts";
+import { copyProject } from "./project_copy.ts";
 
-/** What no message for a person has in it. */
-export const STACK_TRACE = /^ +at /m;
+/** Runs a line as a person types it: in sh, and on Windows in cmd. */
+export const runLine = promisify(exec);
 
-/** The end of the screen that it prints once it serves. */
-export const READY = "last until Ctrl-C";
-
-/** Starts `deno task start`, as a person at a terminal does. Disposing of it kills it. */
+/** Runs `deno task start`, as a person at a terminal does. Disposing of it kills it. */
 export function runStart(args: string[], cwd = PROJECT) {
   const child = new Deno.Command(Deno.execPath(), {
     args: ["task", "--quiet", "start", ...args],
@@ -26,7 +24,7 @@ export function runStart(args: string[], cwd = PROJECT) {
     }
   };
   let exitCode: number | undefined;
-  // What it started may still run, and print.
+  // The streams end with the last process that `deno task` has started.
   Promise.all([child.status, collect(child.stdout), collect(child.stderr)])
     .then(([{ code }]) => exitCode = code);
   const ended = async () => {
@@ -35,11 +33,11 @@ export function runStart(args: string[], cwd = PROJECT) {
   };
   return {
     child,
-    /** Everything that it has printed so far. */
+    /** What it has printed so far. */
     output: () => output,
     /** Waits until it has printed a text. */
     printed: (text: string) => until(() => output.includes(text), () => output),
-    /** Waits until it and what it started have ended. Gives its exit code. */
+    /** Waits until it and what it has started have ended. Returns its exit code. */
     ended,
     async [Symbol.asyncDispose]() {
       if (exitCode === undefined) child.kill("SIGKILL");
@@ -48,19 +46,32 @@ export function runStart(args: string[], cwd = PROJECT) {
   };
 }
 
-/** Waits until something is so, for up to a minute. Otherwise, `why` is what the error says. */
+/** Starts the service from a copy of the project, which a test may edit, on any free port. */
+export async function startCopy() {
+  await using unfinished = new AsyncDisposableStack();
+  const project = unfinished.use(await copyProject());
+  const start = unfinished.use(runStart(["--port=0"], project.url));
+  await start.printed("last until Ctrl-C");
+  const screen = start.output();
+  const base = new URL(screen.match(/^API_URL=(.*)$/m)?.[1] ?? "");
+  const functionUrl = new URL(FUNCTION_PATH, base);
+  const parts = { project, start, screen, base, functionUrl };
+  return Object.assign(unfinished.move(), parts);
+}
+
+/** Waits up to a minute until a condition holds. If it does not, throws an error that says `why`. */
 export async function until(
-  isSo: () => boolean | Promise<boolean>,
+  holds: () => boolean | Promise<boolean>,
   why: () => string,
 ): Promise<void> {
   const giveUpAt = performance.now() + 60_000;
-  while (!await isSo()) {
+  while (!await holds()) {
     if (performance.now() > giveUpAt) throw new Error(why());
     await sleep(50);
   }
 }
 
-/** Tells by a connection that another process, which runs `source`, boots, and that it is gone. */
+/** Shows, by a connection, when another process that runs `source` has booted, and when it is gone. */
 export function watchProcess() {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr;
@@ -75,6 +86,3 @@ export function watchProcess() {
     [Symbol.dispose]: () => listener.close(),
   };
 }
-
-/** Runs a line as a person types it: in sh, and on Windows in cmd. */
-export const runLine = promisify(exec);

@@ -1,37 +1,32 @@
 import { fileURLToPath } from "node:url";
 import { run } from "../command.ts";
-import { freePort } from "../loopback.ts";
 import { FUNCTION_FOLDER } from "../project.ts";
 import { StartError } from "./screen.ts";
 
-/** Where Deno, whatever its version, keeps packages. Found out once. */
+/** The folder in which Deno, whatever its version, keeps packages. Asked for once. */
 let denoDir: string | undefined;
 
 export interface FunctionOptions {
   /** Its environment: exactly this, and what the operating system needs. Nothing is inherited. */
   env: Record<string, string>;
-  /** Its folder, with `index.ts`. The source, when not given. */
+  /** Its folder, with `index.ts`. The project's, if not given. */
   folder?: URL;
-  /** The Deno to run it with. The one that runs this, when not given. */
+  /** The Deno that runs it. The one that runs this, if not given. */
   deno?: string;
-  /** Size of its heap, in MB. The platform's memory, when not given. */
+  /** Size of its heap, in MB. The platform's memory, if not given. */
   heapMb?: number;
-  /** How long a start may take. When not given, many times what a slow machine needs. */
+  /** How long a start may take, in ms. Many times what a slow machine needs, if not given. */
   bootMs?: number;
-  /** Serves edits as they are saved, and prints what it prints once it serves. */
+  /** Whether it serves edits as they are saved, and prints to the terminal once it serves. */
   watch?: boolean;
 }
 
-/** Says what a function that does not start, or its download, printed, and how that ended. */
-function bootError(output: string, why = "does not start: see above.") {
-  return new StartError(`${output.trimEnd()}\n\nThe edge function ${why}`);
-}
-
 /**
- * Runs the function as the platform does: a process of its own, no inherited environment, and no
- * permission but network and environment. Downloads its packages before if they are missing.
- * Throws a `StartError` when the download fails, or when the process ends before it serves or takes
- * too long.
+ * Runs the function as the platform does: in a process of its own, without the environment of this
+ * one, with permission for network and environment alone. Downloads missing packages first.
+ *
+ * Throws a `StartError` if the download fails, or if the process ends before it serves or takes too
+ * long.
  */
 export async function startFunction(
   {
@@ -43,21 +38,24 @@ export async function startFunction(
     watch = false,
   }: FunctionOptions,
 ) {
-  // Its packages, which a process without HOME could not download. Deno 2.1 only knows its own
-  // certificates; a proxy's are among the system's.
+  // A process without HOME cannot download packages. Deno 2.1 knows only its own certificates; those
+  // of a proxy are in the system's store.
   const store = Deno.env.get("DENO_TLS_CA_STORE") ?? "mozilla,system";
   const { success, stderr } = await run(deno, ["cache", "index.ts"], {
     cwd: folder,
     env: { DENO_TLS_CA_STORE: store },
     stdin: "null",
   });
+  let why = "does not start: see above.";
+  const bootError = (output: string) =>
+    new StartError(`${output.trimEnd()}\n\nThe edge function ${why}`);
   if (!success) throw bootError(stderr);
 
   const info = ["info", "--json", "--no-config"];
   denoDir ??= JSON.parse((await run(Deno.execPath(), info)).stdout).denoDir;
   // On Windows, no process can open a socket without it (error 10106).
   const SystemRoot = Deno.env.get("SystemRoot");
-  // `--preload` has no effect on `deno serve`, and an import at run time would need permission to read.
+  // `--preload` has no effect on `deno serve`, and a dynamic import would need permission to read.
   const entry = `import "${import.meta.resolve("./end_with_parent.ts")}";
     export { default } from "${new URL("index.ts", folder)}";`;
   const child = new Deno.Command(deno, {
@@ -66,9 +64,8 @@ export async function startFunction(
       "--allow-net",
       "--allow-env",
       "--host=127.0.0.1",
-      // With 0, the watcher would take another one after each edit.
-      `--port=${watch ? freePort() : 0}`,
-      // After an edit, what to do about a missing package is for Deno to say.
+      "--port=0",
+      // An edit may need a package that is missing: then, Deno downloads it or says so.
       ...watch ? ["--watch", "--no-clear-screen"] : ["--cached-only"],
       `--v8-flags=--max-old-space-size=${heapMb}`,
       `--config=${fileURLToPath(new URL("deno.json", folder))}`,
@@ -76,40 +73,49 @@ export async function startFunction(
     ],
     cwd: folder,
     clearEnv: true,
-    // Without HOME, Deno has to be told where its packages are.
+    // Without HOME, Deno has to be told where packages are.
     env: { ...env, ...SystemRoot && { SystemRoot }, DENO_DIR: `${denoDir}` },
     stdin: "piped",
     stdout: "piped",
     stderr: "piped",
   }).spawn();
 
-  // A SIGTERM would wait for callers who are still sending.
+  // SIGTERM would wait for callers who are still sending.
   const kill = () => {
     try {
       child.kill("SIGKILL");
     } catch {
-      // It has ended by itself.
+      // It has already ended.
     }
   };
-  // When this process calls `Deno.exit`.
+  // `Deno.exit` ends this process without disposing of anything.
   addEventListener("unload", kill);
-  const limit = AbortSignal.timeout(bootMs);
-  limit.onabort = () => address ?? kill();
+  const limit = setTimeout(() => {
+    why = `was not ready within ${bootMs / 1_000} s. ` +
+      "Look for a top-level `await` that never ends.";
+    kill();
+  }, bootMs);
 
   let output = "";
-  let address: string | undefined;
-  const serving = Promise.withResolvers<URL>();
+  let isServing = false;
+  const url = new URL("http://127.0.0.1");
+  const serving = Promise.withResolvers<void>();
   const collect = async (stream: ReadableStream<Uint8Array>) => {
     for await (const text of stream.pipeThrough(new TextDecoderStream())) {
       output += text;
-      if (address) {
-        if (watch) Deno.stderr.writeSync(new TextEncoder().encode(text));
-        continue;
+      if (isServing && watch) {
+        Deno.stderr.writeSync(new TextEncoder().encode(text));
       }
-      address = output.match(/Listening on (http:\S+)\s/)?.[1];
-      if (address) serving.resolve(new URL(address));
-      // Deno's watcher waits for a fix, but a first start that fails is an error.
-      else if (output.includes("Restarting on file change")) kill();
+      // After each edit, the watcher takes another port.
+      const [, address] = output.match(/.*Listening on (http:\S+)\s/s) ?? [];
+      if (address) {
+        isServing = true;
+        url.href = address;
+        serving.resolve();
+      } else if (output.includes("Restarting on file change")) {
+        // The watcher waits for a fix, but a first start that fails is an error.
+        kill();
+      }
     }
   };
   const ended = Promise.all([
@@ -118,15 +124,15 @@ export async function startFunction(
     collect(child.stderr),
   ]).then(() => {
     removeEventListener("unload", kill);
-    const why = limit.aborted
-      ? `was not ready within ${bootMs / 1_000} s. ` +
-        "Look for a top-level `await` that never ends."
-      : undefined;
-    serving.reject(bootError(output, why));
+    clearTimeout(limit);
+    serving.reject(bootError(output));
   });
+  await serving.promise;
+  clearTimeout(limit);
 
   return {
-    url: await serving.promise,
+    /** Where it serves. In place, it follows the watcher. */
+    url,
     pid: child.pid,
     /** What it has printed so far. */
     output: () => output,
