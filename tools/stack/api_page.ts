@@ -1,12 +1,9 @@
-/**
- * The page at the local stack's address: Swagger UI, on which one asks the function and issues
- * keys. It is no part of the function.
- */
+/** The page at the local stack's address: Swagger UI, to ask the function and to issue keys. */
 import type { ServerResponse } from "node:http";
 import { FUNCTION_FOLDER } from "../project.ts";
 import { LOCAL_SERVICE } from "./local_service.ts";
 
-/** The paths of the page and of the files that it names, and their types. */
+/** The paths of the page and of the files that it loads, and their types. */
 export const API_PAGE: Record<string, string> = {
   "/": "text/html; charset=utf-8",
   "/openapi.yaml": "application/yaml",
@@ -52,13 +49,12 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-/** Responds with one of `API_PAGE`, as it is now: an edit shows at once. */
+/** Responds with one of `API_PAGE`. Reads its file each time, so that an edit shows at once. */
 export async function serveApiPage(path: string, response: ServerResponse) {
-  const type = API_PAGE[path] ?? "";
   const content = await contentOf(path);
-  // Another version of the project may serve here next.
-  const headers = { "Content-Type": type, "Cache-Control": "no-store" };
-  response.writeHead(200, headers).end(content);
+  response.setHeader("Content-Type", API_PAGE[path] ?? "");
+  // Another version of the project may be next at this address.
+  response.setHeader("Cache-Control", "no-store").end(content);
 }
 
 async function contentOf(path: string): Promise<string | Uint8Array> {
@@ -69,7 +65,7 @@ async function contentOf(path: string): Promise<string | Uint8Array> {
   }
   const folder = path === "/openapi.yaml" ? FUNCTION_FOLDER : import.meta.url;
   const document = await Deno.readTextFile(new URL(`.${path}`, folder));
-  // This address is the first of its servers, whatever port it has.
+  // The page sends its requests to the first server: to this address, whatever its port.
   const here = "\nservers:\n  - url: /\n    description: This local stack.\n";
   return document.replace("\nservers:\n", here);
 }

@@ -9,11 +9,11 @@ type Database = { exec(sql: string): Promise<unknown> };
 
 /**
  * What a new table in `public` grants to the Data API's roles by default: everything (`open`) or
- * nothing (`closed`). On a hosted project, that depends on its setting.
+ * nothing (`closed`). On a hosted project, that depends on a setting.
  */
 type DefaultPrivileges = "open" | "closed";
 
-/** Gives an empty database the Data API's roles, which a migration finds on a hosted project. */
+/** Gives an empty database the Data API's roles, as a hosted project has them. */
 export async function prepare(database: Database, defaults: DefaultPrivileges) {
   const roles = "anon, authenticated, service_role";
   await database.exec(`
@@ -40,15 +40,15 @@ export async function execFile(database: Database, path: string) {
   try {
     await database.exec(sql);
   } catch (error) {
+    // The position, if PostgreSQL gives one, counts characters from 1.
     const { message, position } = error as Error & { position?: string };
-    // Where there is a position, it counts characters from 1.
     const before = [...sql].slice(0, Number(position)).join("");
     const line = position ? `, line ${before.split("\n").length}` : "";
     throw new StartError(`PostgreSQL rejects ${path}${line}: ${message}`);
   }
 }
 
-/** Starts PostgreSQL (PGlite, in memory) that only the migrations have touched. */
+/** Opens PostgreSQL (PGlite, in memory) to which only the migrations were applied. */
 export async function openDatabase(defaults: DefaultPrivileges = "closed") {
   const database = await PGlite.create();
   await prepare(database, defaults);
@@ -58,27 +58,23 @@ export async function openDatabase(defaults: DefaultPrivileges = "closed") {
 
 export type DatabaseServer = Awaited<ReturnType<typeof startDatabaseServer>>;
 
-/** Starts PostgreSQL (PGlite) as a migration finds it, for other processes. Disposing ends it. */
+/** Serves PostgreSQL (PGlite), before any migration, to other processes. Disposing of it ends it. */
 export async function startDatabaseServer(defaults: DefaultPrivileges) {
-  const database = await PGlite.create({ parsers: { [types.INT8]: String } });
-  await prepare(database, defaults);
-  const server = new PGLiteSocketServer({
-    db: database,
-    host: "127.0.0.1",
-    port: 0,
-    maxConnections: 10,
-  });
+  const db = await PGlite.create({ parsers: { [types.INT8]: String } });
+  await prepare(db, defaults);
+  const address = { host: "127.0.0.1", port: 0 };
+  const server = new PGLiteSocketServer({ ...address, db, maxConnections: 10 });
   await server.start();
-  const address = `postgres:postgres@${server.getServerConn()}/postgres`;
+  const authority = `postgres:postgres@${server.getServerConn()}`;
   return {
     /** Connection string, as the CLI's `--remote` takes it. */
-    url: `postgres://${address}?sslmode=disable`,
+    url: `postgres://${authority}/postgres?sslmode=disable`,
     /** Runs SQL and returns the rows of its last statement. */
     exec: async (sql: string): Promise<Record<string, unknown>[]> =>
-      (await database.exec(sql)).at(-1)?.rows ?? [],
+      (await db.exec(sql)).at(-1)?.rows ?? [],
     async [Symbol.asyncDispose]() {
       await server.stop();
-      await database.close();
+      await db.close();
     },
   };
 }

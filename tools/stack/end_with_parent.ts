@@ -1,14 +1,14 @@
 /**
- * Imported by a process to end it when its standard input closes. That happens when the process
- * which started it ends, however it ends.
+ * Ends the process that imports it when its standard input closes, which happens when the process
+ * that started it ends, in whatever way.
  */
 (async () => {
   for await (const _chunk of Deno.stdin.readable);
   try {
-    // Unlike `Deno.exit`, it ends Deno's watcher as well.
+    // Unlike `Deno.exit`, this ends Deno's watcher as well.
     Deno.kill(Deno.pid, "SIGKILL");
   } finally {
-    // Deno 2.1 has no permission for that.
+    // At Deno 2.1, `Deno.kill` needs a permission that the process lacks.
     Deno.exit();
   }
 })();

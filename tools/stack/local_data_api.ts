@@ -4,12 +4,15 @@ import { serveOnLoopback } from "../loopback.ts";
 import { execFile, migrate, prepare } from "./database.ts";
 import { LOCAL_SERVICE } from "./local_service.ts";
 
-// `@supabase/lite` prints a dump of every database error, all of which its response says as well.
-const { error: print } = console;
-console.error = (...args) => args[0]?.severity ?? print(...args);
+// `@supabase/lite` prints each error of PostgreSQL, with its stack, though its response says the same.
+const printError = console.error;
+console.error = (...values) => {
+  const isPostgresError = values[0]?.severity !== undefined;
+  if (!isPostgresError) printError(...values);
+};
 
 /**
- * Starts the Data API (`@supabase/lite`), over PostgreSQL (PGlite, in memory) with the project's table
+ * Starts the Data API (`@supabase/lite`) on PostgreSQL (PGlite, in memory) with the project's table
  * and seed. Throws a `StartError` if PostgreSQL rejects a migration or the seed.
  */
 export async function startDataApi() {
@@ -20,15 +23,11 @@ export async function startDataApi() {
   await migrate(connection.driver);
   await execFile(connection.driver, "supabase/seed.sql");
 
-  const app = new App({
-    connection,
-    auth: {
-      enabled: false,
-      publishable_key: LOCAL_SERVICE.PUBLISHABLE_KEY,
-      secret_key: LOCAL_SERVICE.SECRET_KEY,
-    },
-  });
-  const server = unfinished.use(
+  const { PUBLISHABLE_KEY: publishable_key, SECRET_KEY: secret_key } =
+    LOCAL_SERVICE;
+  const auth = { enabled: false, publishable_key, secret_key };
+  const app = new App({ connection, auth });
+  const { url } = unfinished.use(
     serveOnLoopback(async (request) => {
       const response = await app.fetch(withRawFilters(request));
       // PGlite sets it when it starts, and when a statement fails.
@@ -37,17 +36,17 @@ export async function startDataApi() {
     }),
   );
 
-  // The first requests make `@supabase/lite` set up its roles; concurrent ones would fail now and then.
-  const headers = { apikey: LOCAL_SERVICE.SECRET_KEY };
-  const url = `${server.url}/rest/v1/activation_keys?limit=1`;
-  await (await fetch(url, { headers })).text();
-  return Object.assign(unfinished.move(), { url: server.url });
+  // The first request sets up the roles of `@supabase/lite`. Concurrent ones would fail now and then.
+  const headers = { apikey: secret_key };
+  const first = `${url}/rest/v1/activation_keys?limit=1`;
+  await (await fetch(first, { headers })).text();
+  return Object.assign(unfinished.move(), { url });
 }
 
 /**
- * PostgREST takes the value of `eq.<value>` as it is. `@supabase/lite` trims it, unquotes it and
- * reads `null`, `true` and `{…}` as something else, but takes the one quoted value of an `in` list
- * exactly. So here, and only here, the one is written as the other.
+ * Rewrites filters for `@supabase/lite`. PostgREST takes the value of `eq.<value>` as it is; lite
+ * trims it, unquotes it, and reads `null`, `true` and `{…}` as something else. It takes a quoted
+ * value of an `in` list exactly, so `eq.<value>` becomes such a list.
  */
 function withRawFilters(request: Request): Request {
   const url = new URL(request.url);

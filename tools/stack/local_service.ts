@@ -1,10 +1,10 @@
-/** Where a service is, and the keys for it: what `supabase status -o env` calls by these names. */
+/** A service's address and keys, by the names that `supabase status -o env` gives them. */
 export type Service = typeof LOCAL_SERVICE;
 
 /**
- * Where `supabase start` serves, and the keys that it gives to every project on every machine:
- * constants of the Supabase CLI, public, and worth nothing anywhere else. `deno task start` takes
- * the same, so that nothing changes for those who go from one to the other.
+ * The address of `supabase start`, and the keys that it gives to every project on every machine:
+ * constants of the Supabase CLI, which are public and worth nothing anywhere else. `deno task start`
+ * uses the same, so that add-ons and scripts work with either.
  */
 export const LOCAL_SERVICE = {
   API_URL: "http://127.0.0.1:54321",
@@ -13,7 +13,7 @@ export const LOCAL_SERVICE = {
   SECRET_KEY: "sb_" + "secret_N7UND0UgjKTVK-Uodkm0Hg_xSvEMPvz",
 };
 
-/** The variables that the platform gives every edge function. */
+/** The environment variables that the platform gives every edge function. */
 export function platformEnv(
   { API_URL, PUBLISHABLE_KEY, SECRET_KEY }: Service,
 ): Record<string, string> {

@@ -2,7 +2,6 @@
  * `deno task start`: runs the whole service on this machine, without Docker, until Ctrl-C.
  */
 import { parseArgs } from "node:util";
-import { VERSIONS } from "../versions.ts";
 import { LOCAL_SERVICE } from "./local_service.ts";
 import { explain, screen } from "./screen.ts";
 
@@ -14,12 +13,11 @@ Runs PostgreSQL, the Data API and the edge function on this machine until Ctrl-C
   --port <number>  TCP port of the address. ${DEFAULT_PORT} if not given; 0 for any free one.
   --help           Prints this.`;
 
-requireDeno();
-const port = readArguments();
-endWhenAsked();
+const port = readPort();
+exitWhenAsked();
 console.error("Starting PostgreSQL, the Data API and the edge function ...");
 try {
-  // Not before the arguments and Deno's version are known to be right.
+  // Not earlier, because importing PostgreSQL takes a while: --help does not wait for it.
   const { startStack } = await import("./stack.ts");
   const { service } = await startStack({ port, watch: true });
   console.log(screen(service, Deno.build.os));
@@ -27,7 +25,7 @@ try {
   fail(explain(error, port, Deno.build.os));
 }
 
-function readArguments(): number {
+function readPort(): number {
   try {
     const { values } = parseArgs({
       args: Deno.args,
@@ -50,11 +48,8 @@ function readArguments(): number {
   }
 }
 
-/**
- * Ends at Ctrl-C, when the terminal is closed, and when `deno task` was killed. Everything is in
- * memory, and the function's process ends with this one.
- */
-function endWhenAsked(): void {
+/** Exits at Ctrl-C, when the terminal is closed, and when `deno task`, its parent, is gone. */
+function exitWhenAsked(): void {
   const signals: Deno.Signal[] = Deno.build.os === "windows"
     ? ["SIGINT", "SIGBREAK"]
     : ["SIGINT", "SIGTERM", "SIGHUP"];
@@ -63,17 +58,6 @@ function endWhenAsked(): void {
   }
   const parent = Deno.ppid;
   setInterval(() => Deno.ppid === parent || Deno.exit(0), 1_000);
-}
-
-/** Stops at a Deno that is too old, before it fails at something that it does not know. */
-function requireDeno(): void {
-  const { lowestDeno, deno: recommended } = VERSIONS;
-  const actual = Deno.version.deno;
-  if (actual.localeCompare(lowestDeno, "en", { numeric: true }) >= 0) return;
-  fail(
-    `This is Deno ${actual}, and the lowest that runs this is ${lowestDeno}. ` +
-      `Upgrade it (deno upgrade), or use: npx -y deno@${recommended} task start`,
-  );
 }
 
 function fail(message: string): never {
