@@ -1,7 +1,7 @@
-import { assertEquals, assertNotMatch } from "@std/assert";
+import { assertNotMatch } from "@std/assert";
 import { fileURLToPath } from "node:url";
+import { printed, supabase } from "../../tools/command.ts";
 import { serveOnLoopback } from "../../tools/loopback.ts";
-import { supabase } from "../../tools/command.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 
 const REF = "abcdefghijklmnopqrst";
@@ -19,7 +19,7 @@ const HOSTED_CONFIG = {
 const NO_ADDONS = { selected_addons: [], available_addons: [] };
 const DEPLOYED = { id: "1", slug: "", name: "", status: "ACTIVE", version: 1 };
 
-/** What the CLI reads of the platform's responses. The rest may be empty. */
+/** What the CLI reads from the platform's responses. The others may be empty. */
 const RESPONSES: Record<string, unknown> = {
   [`/v1/projects/${REF}/functions/deploy`]: DEPLOYED,
   [`/v1/projects/${REF}/billing/addons`]: NO_ADDONS,
@@ -29,10 +29,10 @@ const RESPONSES: Record<string, unknown> = {
 };
 
 /**
- * Runs a command of the Supabase CLI on a stand-in for the platform, with one project. Fails if the
- * command fails or prints a warning.
+ * Runs a command of the Supabase CLI against a stand-in for the platform, which has one project.
+ * Fails if the command fails or prints a warning.
  *
- * @returns What it printed, and each request that would have changed something.
+ * @returns What it printed to standard error, and every request that is not a GET.
  */
 export async function runOnPlatform(command: string[]) {
   const writes: Request[] = [];
@@ -40,7 +40,7 @@ export async function runOnPlatform(command: string[]) {
     const { method, url, headers } = request;
     const response = RESPONSES[new URL(url).pathname] ?? {};
     if (method === "GET") return Response.json(response);
-    // Read now: the body is gone once there is a response.
+    // A body can be read only until there is a response.
     const body = await request.bytes();
     writes.push(new Request(url, { method, headers, body }));
     return Response.json(response, { status: 201 });
@@ -51,10 +51,9 @@ export async function runOnPlatform(command: string[]) {
   const urls = `api_url: ${api.url}\ndashboard_url: ${api.url}\n`;
   await Deno.writeTextFile(profile, names + urls);
   const target = [`--remote=${REF}`, `--profile=${fileURLToPath(profile)}`];
-  const { code, stderr } = await supabase([...command, ...target, "--yes"], {
-    env: { SUPABASE_ACCESS_TOKEN: `sbp_${"0123456789".repeat(4)}` },
-  });
-  assertEquals(code, 0, stderr);
-  assertNotMatch(stderr, /^WARN/im, "fix supabase/config.toml");
-  return { stderr, writes };
+  const env = { SUPABASE_ACCESS_TOKEN: `sbp_${"0123456789".repeat(4)}` };
+  const output = await supabase([...command, ...target, "--yes"], { env });
+  printed(output);
+  assertNotMatch(output.stderr, /^WARN/im, "fix supabase/config.toml");
+  return { stderr: output.stderr, writes };
 }
