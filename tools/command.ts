@@ -1,23 +1,25 @@
 import { PROJECT } from "./project.ts";
 import { VERSIONS } from "./versions.ts";
 
-/** How a command ended, and what it printed, without white space around it. */
-export type Output = Awaited<ReturnType<typeof run>>;
-
-/** Runs a command to its end. Throws if it cannot be started, not if it fails. */
+/** Runs a command to its end, without input. Throws if it cannot start, but not if it fails. */
 export async function run(
   command: string,
   args: string[],
   options: Deno.CommandOptions = {},
 ) {
-  const program = new Deno.Command(command, { args, ...options });
+  const all = { args, stdin: "null", ...options } as const;
+  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes).trim();
   try {
-    const { success, code, stdout, stderr } = await program.output();
-    return { success, code, stdout: decode(stdout), stderr: decode(stderr) };
+    const output = await new Deno.Command(command, all).output();
+    const { success, code, stdout, stderr } = output;
+    return { success, code, stdout: text(stdout), stderr: text(stderr) };
   } catch (cause) {
     throw new Error(`${command} does not start: is it installed?`, { cause });
   }
 }
+
+/** How a command ended, and what it printed, without white space around it. */
+export type Output = Awaited<ReturnType<typeof run>>;
 
 /** Runs a package of npm, such as `esbuild@0.28.2`, to its end. */
 export function npx(
@@ -34,11 +36,9 @@ export function supabase(
   args: string[],
   { cwd = PROJECT, env = {} }: Pick<Deno.CommandOptions, "cwd" | "env"> = {},
 ): Promise<Output> {
-  return npx(`supabase@${VERSIONS.supabase}`, args, {
-    cwd,
-    env: { DO_NOT_TRACK: "1", NO_COLOR: "1", ...env },
-    stdin: "null",
-  });
+  const quiet = { DO_NOT_TRACK: "1", NO_COLOR: "1" };
+  const options = { cwd, env: { ...quiet, ...env } };
+  return npx(`supabase@${VERSIONS.supabase}`, args, options);
 }
 
 /** Returns what a command printed. Throws its error output if it failed. */
@@ -53,8 +53,4 @@ export async function edgeDeno(): Promise<string> {
   return Deno.env.get("EDGE_DENO") ||
     // Outside of the project, whose lock file this Deno cannot read.
     printed(await npx(`deno@${VERSIONS.edgeDeno}`, args, { cwd: "/" }));
-}
-
-function decode(bytes: Uint8Array): string {
-  return new TextDecoder().decode(bytes).trim();
 }

@@ -14,12 +14,10 @@ import { startStack } from "../../tools/stack/stack.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { generateTypes } from "../../tools/types/generate_types.ts";
 
-const testRemote = (env: Record<string, string>) =>
-  run(Deno.execPath(), ["task", "test:remote"], {
-    cwd: PROJECT,
-    env: { NO_COLOR: "1", SECRET_KEY: "", ...env },
-    stdin: "null",
-  });
+const testRemote = (variables: Record<string, string>) => {
+  const env = { NO_COLOR: "1", SECRET_KEY: "", ...variables };
+  return run(Deno.execPath(), ["task", "test:remote"], { cwd: PROJECT, env });
+};
 
 Deno.test("task: test:remote writes nothing before somebody says that it may", async () => {
   const { code, stdout } = await testRemote({ ...LOCAL_SERVICE });
@@ -53,26 +51,21 @@ Deno.test("task: test:remote without SECRET_KEY passes on a hosted platform, and
 
 Deno.test("task: ci goes on after a failure, and counts what passed, failed and was skipped", async () => {
   await using folder = await makeTempFolder();
-  const write = (file: string, text: string) =>
-    Deno.writeTextFile(new URL(file, folder.url), text);
-  const tasks = {
-    check: "exit 0",
-    types: "exit 1",
-    test: "deno test tests.ts",
-    "test:load": "deno test throws.ts",
+  const files = {
+    "deno.json": `{ "tasks": { "check": "exit 0", "types": "exit 1",
+      "test": "deno test tests.ts", "test:load": "deno test throws.ts" } }`,
+    "throws.ts": "throw new Error();",
+    "tests.ts": `Deno.test("passes", () => {});
+      Deno.test("fails", () => { throw new Error(); });
+      Deno.test({ name: "é <&>", ignore: true, fn: () => {} });`,
   };
-  await write("deno.json", JSON.stringify({ tasks }));
-  await write("throws.ts", "throw new Error();");
-  await write(
-    "tests.ts",
-    `Deno.test("passes", () => {});
-     Deno.test("fails", () => { throw new Error(); });
-     Deno.test({ name: "é <&>", ignore: true, fn: () => {} });`,
-  );
+  for (const [name, text] of Object.entries(files)) {
+    await Deno.writeTextFile(new URL(name, folder.url), text);
+  }
   const ci = async (...tasks: string[]) => {
-    const config = fileURLToPath(new URL("deno.json", PROJECT));
-    const script = fileURLToPath(new URL("tools/ci.ts", PROJECT));
-    const args = ["run", "-A", `--config=${config}`, script, ...tasks];
+    const [config, script] = ["deno.json", "tools/ci.ts"]
+      .map((path) => fileURLToPath(new URL(path, PROJECT)));
+    const args = ["run", "-A", `--config=${config}`, `${script}`, ...tasks];
     const options = { cwd: folder.url };
     const { code, stdout } = await run(Deno.execPath(), args, options);
     return [code, ...stdout.split(/\r?\n/).slice(-6)];

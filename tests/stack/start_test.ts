@@ -1,11 +1,6 @@
 /** `deno task start`, as a person runs it in a terminal. */
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-  assert,
-  assertEquals,
-  assertMatch,
-  assertStringIncludes,
-} from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import {
   FUNCTION_FOLDER_PATH,
   FUNCTION_PATH,
@@ -15,7 +10,7 @@ import { serveOnLoopback } from "../../tools/loopback.ts";
 import { startGateway, type Targets } from "../../tools/stack/gateway.ts";
 import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
 import { explain, screen } from "../../tools/stack/screen.ts";
-import { ACTIVE, METHOD_NOT_ALLOWED, NOT_FOUND } from "../support/contract.ts";
+import { ACTIVE, NOT_FOUND } from "../support/contract.ts";
 import { testWith } from "../support/left_out.ts";
 import { copyProject } from "../support/project_copy.ts";
 import { assertResponse, check } from "../support/requests.ts";
@@ -26,7 +21,7 @@ import {
   until,
   watchProcess,
 } from "../support/start_process.ts";
-import { assertIs, exchange, raw, write } from "../support/wire.ts";
+import { exchange, raw, write } from "../support/wire.ts";
 
 // The service for all tests that leave it as it was.
 let shared: Awaited<ReturnType<typeof startCopy>>;
@@ -35,13 +30,17 @@ Deno.test.beforeAll(async () => {
 });
 Deno.test.afterAll(async () => await shared?.[Symbol.asyncDispose]());
 
+/** Asks the shared service about a user of the seed's product. */
+const checkShared = (user: string) =>
+  check(SEEDED.project_id, user, new URL(FUNCTION_PATH, shared.base));
+
 Deno.test("start: it prints one screen, and every curl line on it works", async () => {
-  const { screen, base, functionUrl } = shared;
+  const { screen, base } = shared;
   assert(screen.trim().split("\n").length <= 20, screen);
   assertStringIncludes(screen, ` in a browser: ${base}\n`);
-  assertMatch(screen, /^PUBLISHABLE_KEY=sb_publish.+\nSECRET_KEY=sb_secret/m);
+  assertStringIncludes(screen, "\nPUBLISHABLE_KEY=sb_publishable_");
 
-  const amelia = () => check(SEEDED.project_id, "Amelia#1937", functionUrl);
+  const amelia = () => checkShared("Amelia#1937");
   await assertResponse(amelia(), NOT_FOUND);
   const statuses = [];
   for (const line of commands(screen)) {
@@ -137,20 +136,21 @@ Deno.test("gateway: requests wait while the service starts", async () => {
   assertEquals(await (await response).text(), "started");
 });
 
-Deno.test("gateway: passes on any method, and nothing to other paths", async () => {
-  const others = [
-    "GET /rest/v1/../../x",
-    "GET /rest/v1/%2e%2e/%2E%2e/x",
-    `GET ${FUNCTION_PATH}/../../../x`,
-    "GET http://[/",
-    "GET /swagger-ui.js",
-    "POST /",
-  ];
-  for (const line of others) {
+Deno.test("gateway: passes on no other path", async () => {
+  for (
+    const line of [
+      "GET /rest/v1/../../x",
+      "GET /rest/v1/%2e%2e/%2E%2e/x",
+      `GET ${FUNCTION_PATH}/../../../x`,
+      "GET http://[/",
+      "GET /swagger-ui.js",
+      "POST /",
+    ]
+  ) {
     const response = await exchangeHead(line);
-    assertMatch(response, /^HTTP\/1.1 404 [^]*{"message":"/, line);
+    assertStringIncludes(response, "HTTP/1.1 404 ");
+    assertStringIncludes(response, '{"message":"Nothing here but');
   }
-  assertIs(await exchangeHead(`TRACE ${FUNCTION_PATH}`), METHOD_NOT_ALLOWED);
 });
 
 Deno.test("page: a browser's secret key is taken from the page alone", async () => {
@@ -185,10 +185,10 @@ Deno.test("page: the files that it loads are there, with their types and as edit
 const RESPONSES = `${FUNCTION_FOLDER_PATH}responses.ts`;
 
 Deno.test("start: serves an edit, says what is wrong with a mistake, and serves the fix", async () => {
-  const { project, start, functionUrl } = shared;
+  const { project, start } = shared;
   const serves = (status: number, text: string) =>
     until(async () => {
-      const response = await check(SEEDED.project_id, "nobody", functionUrl);
+      const response = await checkShared("nobody");
       const body = await response.text();
       return response.status === status && body.includes(text);
     }, start.output);

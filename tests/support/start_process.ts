@@ -1,7 +1,7 @@
 import { exec } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { FUNCTION_PATH, PROJECT } from "../../tools/project.ts";
+import { PROJECT } from "../../tools/project.ts";
 import { copyProject } from "./project_copy.ts";
 
 /** Runs a line as a person types it: in sh, and on Windows in cmd. */
@@ -13,7 +13,6 @@ export function runStart(args: string[], cwd = PROJECT) {
     args: ["task", "--quiet", "start", ...args],
     cwd,
     env: { NO_COLOR: "1" },
-    stdin: "null",
     stdout: "piped",
     stderr: "piped",
   }).spawn();
@@ -54,9 +53,7 @@ export async function startCopy() {
   await start.printed("last until Ctrl-C");
   const screen = start.output();
   const base = new URL(screen.match(/^API_URL=(.*)$/m)?.[1] ?? "");
-  const functionUrl = new URL(FUNCTION_PATH, base);
-  const parts = { project, start, screen, base, functionUrl };
-  return Object.assign(unfinished.move(), parts);
+  return Object.assign(unfinished.move(), { project, start, screen, base });
 }
 
 /** Waits up to a minute until a condition holds. If it does not, throws an error that says `why`. */

@@ -9,15 +9,15 @@ let denoDir: string | undefined;
 export interface FunctionOptions {
   /** Its environment: exactly this, and what the operating system needs. Nothing is inherited. */
   env: Record<string, string>;
-  /** Its folder, with `index.ts`. The project's, if not given. */
+  /** Its folder, with `index.ts`. The project's by default. */
   folder?: URL;
-  /** The Deno that runs it. The one that runs this, if not given. */
+  /** The Deno that runs it. The one that runs this by default. */
   deno?: string;
-  /** Size of its heap, in MB. The platform's memory, if not given. */
+  /** Size of its heap, in MB. The platform's memory by default. */
   heapMb?: number;
-  /** How long a start may take, in ms. Many times what a slow machine needs, if not given. */
+  /** How long a start may take, in ms. By default, many times what a slow machine needs. */
   bootMs?: number;
-  /** Whether it serves edits as they are saved, and prints to the terminal once it serves. */
+  /** Whether it serves edits as they are saved, and then prints to this process's terminal. */
   watch?: boolean;
 }
 
@@ -38,35 +38,30 @@ export async function startFunction(
     watch = false,
   }: FunctionOptions,
 ) {
-  // A process without HOME cannot download packages. Deno 2.1 knows only its own certificates; those
-  // of a proxy are in the system's store.
-  const store = Deno.env.get("DENO_TLS_CA_STORE") ?? "mozilla,system";
-  const { success, stderr } = await run(deno, ["cache", "index.ts"], {
-    cwd: folder,
-    env: { DENO_TLS_CA_STORE: store },
-    stdin: "null",
-  });
   let why = "does not start: see above.";
   const bootError = (output: string) =>
     new StartError(`${output.trimEnd()}\n\nThe edge function ${why}`);
-  if (!success) throw bootError(stderr);
+
+  // A process without HOME cannot download packages. Deno 2.1 knows only its own certificates; those
+  // of a proxy are in the system's store.
+  const store = Deno.env.get("DENO_TLS_CA_STORE") ?? "mozilla,system";
+  const options = { cwd: folder, env: { DENO_TLS_CA_STORE: store } };
+  const cached = await run(deno, ["cache", "index.ts"], options);
+  if (!cached.success) throw bootError(cached.stderr);
 
   const info = ["info", "--json", "--no-config"];
   denoDir ??= JSON.parse((await run(Deno.execPath(), info)).stdout).denoDir;
   // On Windows, no process can open a socket without it (error 10106).
   const SystemRoot = Deno.env.get("SystemRoot");
+  const serve = "serve --allow-net --allow-env --host=127.0.0.1 --port=0";
+  // An edit may need a package that is missing: then, Deno downloads it or says so.
+  const mode = watch ? "--watch --no-clear-screen" : "--cached-only";
   // `--preload` has no effect on `deno serve`, and a dynamic import would need permission to read.
   const entry = `import "${import.meta.resolve("./end_with_parent.ts")}";
     export { default } from "${new URL("index.ts", folder)}";`;
   const child = new Deno.Command(deno, {
     args: [
-      "serve",
-      "--allow-net",
-      "--allow-env",
-      "--host=127.0.0.1",
-      "--port=0",
-      // An edit may need a package that is missing: then, Deno downloads it or says so.
-      ...watch ? ["--watch", "--no-clear-screen"] : ["--cached-only"],
+      ...`${serve} ${mode}`.split(" "),
       `--v8-flags=--max-old-space-size=${heapMb}`,
       `--config=${fileURLToPath(new URL("deno.json", folder))}`,
       `data:text/javascript,${encodeURIComponent(entry)}`,
@@ -96,20 +91,18 @@ export async function startFunction(
     kill();
   }, bootMs);
 
+  const encoder = new TextEncoder();
   let output = "";
-  let isServing = false;
   const url = new URL("http://127.0.0.1");
   const serving = Promise.withResolvers<void>();
   const collect = async (stream: ReadableStream<Uint8Array>) => {
     for await (const text of stream.pipeThrough(new TextDecoderStream())) {
       output += text;
-      if (isServing && watch) {
-        Deno.stderr.writeSync(new TextEncoder().encode(text));
-      }
-      // After each edit, the watcher takes another port.
+      const isServing = url.port !== "";
+      if (watch && isServing) Deno.stderr.writeSync(encoder.encode(text));
+      // After each edit, the watcher takes another port: the last one counts.
       const [, address] = output.match(/.*Listening on (http:\S+)\s/s) ?? [];
       if (address) {
-        isServing = true;
         url.href = address;
         serving.resolve();
       } else if (output.includes("Restarting on file change")) {
@@ -118,20 +111,18 @@ export async function startFunction(
       }
     }
   };
-  const ended = Promise.all([
-    child.status,
-    collect(child.stdout),
-    collect(child.stderr),
-  ]).then(() => {
-    removeEventListener("unload", kill);
-    clearTimeout(limit);
-    serving.reject(bootError(output));
-  });
+  const { status, stdout, stderr } = child;
+  const ended = Promise.all([status, collect(stdout), collect(stderr)])
+    .then(() => {
+      removeEventListener("unload", kill);
+      clearTimeout(limit);
+      serving.reject(bootError(output));
+    });
   await serving.promise;
   clearTimeout(limit);
 
   return {
-    /** Where it serves. In place, it follows the watcher. */
+    /** Where it serves. The watcher changes it in place. */
     url,
     pid: child.pid,
     /** What it has printed so far. */

@@ -5,10 +5,7 @@ import { FUNCTION_PATH } from "../project.ts";
 import { API_PAGE, serveApiPage } from "./api_page.ts";
 
 /** What the gateway passes requests on to. */
-export interface Targets {
-  dataApi: { url: string | URL };
-  edgeFunction: { url: string | URL };
-}
+export type Targets = Record<"dataApi" | "edgeFunction", { url: string | URL }>;
 
 // A function in an endless loop prints nothing, and keeps Deno's watcher from seeing an edit.
 const NO_RESPONSE =
@@ -26,12 +23,10 @@ const PATIENCE_MS = 30_000;
 export async function startGateway(port: number, starting: Promise<Targets>) {
   const proxy = createProxyServer({ proxyTimeout: PATIENCE_MS });
   proxy.on("error", (_error, _request, response) => {
-    if (response instanceof ServerResponse && !response.headersSent) {
-      respond(response, 503, NO_RESPONSE);
-    } else {
-      // The target's response broke off, so this one does.
-      response?.destroy();
-    }
+    const isOpen = response instanceof ServerResponse && !response.headersSent;
+    if (isOpen) respond(response, 503, NO_RESPONSE);
+    // The target's response broke off, so this one does.
+    else response?.destroy();
   });
 
   const server = createServer(async (request, response) => {
