@@ -1,17 +1,14 @@
 /** `deno task start`, as a person runs it in a terminal. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import {
-  FUNCTION_FOLDER_PATH,
-  FUNCTION_PATH,
-  SEEDED,
-} from "../../tools/project.ts";
 import { serveOnLoopback } from "../../tools/loopback.ts";
+import { FUNCTION_PATH, SEEDED } from "../../tools/project.ts";
 import { startGateway, type Targets } from "../../tools/stack/gateway.ts";
 import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
 import { explain, screen } from "../../tools/stack/screen.ts";
 import { ACTIVE, NOT_FOUND } from "../support/contract.ts";
 import { testWith } from "../support/left_out.ts";
+import { OPENAPI } from "../support/pages.ts";
 import { copyProject } from "../support/project_copy.ts";
 import { assertResponse, check } from "../support/requests.ts";
 import {
@@ -40,27 +37,23 @@ Deno.test("start: it prints one screen, and every curl line on it works", async 
   assertStringIncludes(screen, ` in a browser: ${base}\n`);
   assertStringIncludes(screen, "\nPUBLISHABLE_KEY=sb_publishable_");
 
-  const amelia = () => checkShared("Amelia#1937");
-  await assertResponse(amelia(), NOT_FOUND);
+  await assertResponse(checkShared("Amelia#1937"), NOT_FOUND);
   const statuses = [];
   for (const line of commands(screen)) {
     const { stdout, stderr } = await runLine(line);
     statuses.push(stdout.split("\r\n")[0] || stderr);
   }
   assertEquals(statuses, ["HTTP/1.1 200 OK", "HTTP/1.1 201 Created"]);
-  await assertResponse(amelia(), ACTIVE);
+  await assertResponse(checkShared("Amelia#1937"), ACTIVE);
 });
 
 /** The lines on a screen that a person copies. */
 const commands = (screen: string) => screen.match(/^curl .*/gm) ?? [];
 
 Deno.test("start: on Windows, it prints the same lines, for cmd", () => {
-  const [windows, linux] = [
-    screen(LOCAL_SERVICE, "windows"),
-    screen(LOCAL_SERVICE, "linux"),
-  ];
+  const windows = screen(LOCAL_SERVICE, "windows");
   assertStringIncludes(windows, "(in PowerShell, type `cmd` first):\ncurl -i ");
-  assertEquals(commands(windows), commands(linux));
+  assertEquals(commands(windows), commands(screen(LOCAL_SERVICE, "linux")));
 });
 
 Deno.test("start: explains a port that it cannot take by the means of each system", () => {
@@ -121,10 +114,6 @@ Deno.test("start: reports the line of a row that PostgreSQL rejects, and skips w
   await assertEnds(["--port=0", 1, says], project.url);
 });
 
-/** What comes back first for a request without a body. */
-const exchangeHead = (line: string, headers = "") =>
-  exchange(shared.base, `${line} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`);
-
 Deno.test("gateway: requests wait while the service starts", async () => {
   const starting = Promise.withResolvers<Targets>();
   await using gateway = await startGateway(0, starting.promise);
@@ -147,27 +136,27 @@ Deno.test("gateway: passes on no other path", async () => {
       "POST /",
     ]
   ) {
-    const response = await exchangeHead(line);
+    const head = `${line} HTTP/1.1\r\nHost: x\r\n\r\n`;
+    const response = await exchange(shared.base, head);
     assertStringIncludes(response, "HTTP/1.1 404 ");
     assertStringIncludes(response, '{"message":"Nothing here but');
   }
 });
 
 Deno.test("page: a browser's secret key is taken from the page alone", async () => {
-  const key = `apikey: ${LOCAL_SERVICE.SECRET_KEY}\r\n`;
+  const url = new URL("/rest/v1/activation_keys", shared.base);
+  const browser = { "User-Agent": "Mozilla/5.0" };
+  const headers = { ...browser, apikey: LOCAL_SERVICE.SECRET_KEY };
   for (const [site, status] of [["same-site", 401], ["same-origin", 200]]) {
-    const response = await exchangeHead(
-      "GET /rest/v1/activation_keys",
-      `${key}User-Agent: Mozilla/5.0\r\nSec-Fetch-Site: ${site}\r\n`,
-    );
-    assertStringIncludes(response, `HTTP/1.1 ${status} `);
+    const from = { "Sec-Fetch-Site": `${site}` };
+    const response = await fetch(url, { headers: { ...headers, ...from } });
+    assertEquals(response.status, status, await response.text());
   }
 });
 
 Deno.test("page: the files that it loads are there, with their types and as edited", async () => {
   const { base, project } = shared;
-  const path = `${FUNCTION_FOLDER_PATH}openapi.yaml`;
-  await project.edit(path, "title: ", "title: EDITED ");
+  await project.edit(OPENAPI, "title: ", "title: EDITED ");
   const page = await (await fetch(base)).text();
   const files = page.matchAll(/(?:href=|src=|url: )"([^"]*)"/g).toArray();
   assertEquals(files.length, 6);
@@ -182,7 +171,7 @@ Deno.test("page: the files that it loads are there, with their types and as edit
   }
 });
 
-const RESPONSES = `${FUNCTION_FOLDER_PATH}responses.ts`;
+const RESPONSES = OPENAPI.replace("openapi.yaml", "responses.ts");
 
 Deno.test("start: serves an edit, says what is wrong with a mistake, and serves the fix", async () => {
   const { project, start } = shared;

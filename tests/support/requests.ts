@@ -1,14 +1,14 @@
-/** Requests to the function, and what their responses have to be. */
+/** Requests to the function, and checks of its responses. */
 import { assertEquals, assertMatch } from "@std/assert";
 import type { Expected } from "./contract.ts";
 import { assertDescribed } from "./openapi.ts";
 
-/** Sends a request to the function at this address. A POST, when it does not say. */
+/** Sends a request, a POST by default, to the function at this address. */
 export function send(init: RequestInit, url: string | URL): Promise<Response> {
   return fetch(url, { method: "POST", ...init });
 }
 
-/** Asks a function at this address whether a user holds an active key of a product. */
+/** Asks the function at this address whether a user holds an active key of a product. */
 export function check(
   project_id: string,
   username: string,
@@ -17,7 +17,7 @@ export function check(
   return send({ body: JSON.stringify({ username, project_id }) }, url);
 }
 
-/** What every response carries. */
+/** Headers that every response has. */
 const HEADERS = {
   "access-control-allow-origin": "*",
   "cache-control": "no-store",

@@ -30,7 +30,7 @@ Deno.test.afterAll(async () => await service?.[Symbol.asyncDispose]?.());
 /** Returns the service's address and keys. For use within a test. */
 export const serviceUnderTest = (): Service => service;
 
-const functionUrl = () => serviceUnderTest().API_URL + FUNCTION_PATH;
+const functionUrl = () => service.API_URL + FUNCTION_PATH;
 
 /** Sends a request, a POST by default, to the service's function. */
 export const send = (init: RequestInit) => sendTo(init, functionUrl());
@@ -51,8 +51,9 @@ export async function issueKeys(
   users: (string | null)[],
   project_id: string = crypto.randomUUID(),
 ) {
-  const key = () => ({ id: crypto.randomUUID(), project_id });
-  const keys = users.map((curr_user) => ({ ...key(), curr_user }));
+  const keys = users.map((curr_user) => {
+    return { id: crypto.randomUUID(), project_id, curr_user };
+  });
   await dataApi("POST", "", keys);
   // By key, not by product: a deployed service may hold keys of a product with that id.
   const search = `?id=in.(${keys.map(({ id }) => id)})`;
@@ -66,9 +67,9 @@ export async function dataApi(
   search: string,
   rows?: unknown,
 ): Promise<void> {
-  const { API_URL, SECRET_KEY } = serviceUnderTest();
-  const url = `${API_URL}/rest/v1/activation_keys${search}`;
-  const headers = { apikey: SECRET_KEY, "Content-Type": "application/json" };
+  const url = `${service.API_URL}/rest/v1/activation_keys${search}`;
+  const type = { "Content-Type": "application/json" };
+  const headers = { apikey: service.SECRET_KEY, ...type };
   const body = JSON.stringify(rows);
   const response = await fetch(url, { method, headers, body });
   const text = await response.text();

@@ -16,9 +16,6 @@ export async function startUploadedService() {
   const [upload, ...others] = (await runOnPlatform(deploy)).writes;
   if (!upload || others.length > 0) throw new Error("One upload was expected");
   const form = await upload.formData();
-  const metadata: Record<string, unknown> = JSON.parse(
-    String(form.get("metadata")),
-  );
 
   await using unfinished = new AsyncDisposableStack();
   const root = unfinished.use(await makeTempFolder());
@@ -34,12 +31,11 @@ export async function startUploadedService() {
   const stack = unfinished.use(await startStack({ folder, deno }));
   const worker = unfinished.use(await startMainWorker(stack.functionUrl));
   stack.targets.edgeFunction = worker;
-
   return Object.assign(unfinished.move(), {
     ...stack.service,
     /** Names of the uploaded files, and what the platform is told about them. */
     files: files.map(({ name }) => name),
-    metadata,
+    metadata: JSON.parse(`${form.get("metadata")}`),
     folder,
     deno,
     functionUrl: stack.functionUrl,

@@ -1,10 +1,9 @@
-import { PGlite, types } from "@electric-sql/pglite";
+import { PGlite } from "@electric-sql/pglite";
 import { PGLiteSocketServer } from "@electric-sql/pglite-socket";
 import { globSync } from "node:fs";
 import { PROJECT } from "../project.ts";
 import { StartError } from "./screen.ts";
 
-/** A database that runs SQL. */
 type Database = { exec(sql: string): Promise<unknown> };
 
 /**
@@ -22,8 +21,8 @@ export async function prepare(database: Database, defaults: DefaultPrivileges) {
     create role service_role nologin noinherit bypassrls;
     grant usage on schema public to ${roles};
   `);
-  const grant = `grant all on tables to ${roles}`;
-  const open = `alter default privileges in schema public ${grant}`;
+  const open = `alter default privileges in schema public
+    grant all on tables to ${roles}`;
   if (defaults === "open") await database.exec(open);
 }
 
@@ -60,15 +59,15 @@ export type DatabaseServer = Awaited<ReturnType<typeof startDatabaseServer>>;
 
 /** Serves PostgreSQL (PGlite), before any migration, to other processes. Disposing of it ends it. */
 export async function startDatabaseServer(defaults: DefaultPrivileges) {
-  const db = await PGlite.create({ parsers: { [types.INT8]: String } });
+  const db = await PGlite.create();
   await prepare(db, defaults);
-  const address = { host: "127.0.0.1", port: 0 };
-  const server = new PGLiteSocketServer({ ...address, db, maxConnections: 10 });
+  const options = { host: "127.0.0.1", port: 0, maxConnections: 10 };
+  const server = new PGLiteSocketServer({ db, ...options });
   await server.start();
-  const authority = `postgres:postgres@${server.getServerConn()}`;
+  const host = server.getServerConn();
   return {
     /** Connection string, as the CLI's `--remote` takes it. */
-    url: `postgres://${authority}/postgres?sslmode=disable`,
+    url: `postgres://postgres:postgres@${host}/postgres?sslmode=disable`,
     /** Runs SQL and returns the rows of its last statement. */
     exec: async (sql: string): Promise<Record<string, unknown>[]> =>
       (await db.exec(sql)).at(-1)?.rows ?? [],

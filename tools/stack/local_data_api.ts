@@ -7,8 +7,7 @@ import { LOCAL_SERVICE } from "./local_service.ts";
 // `@supabase/lite` prints each error of PostgreSQL, with its stack, though its response says the same.
 const printError = console.error;
 console.error = (...values) => {
-  const isPostgresError = values[0]?.severity !== undefined;
-  if (!isPostgresError) printError(...values);
+  if (!values[0]?.severity) printError(...values);
 };
 
 /**
@@ -27,19 +26,15 @@ export async function startDataApi() {
     LOCAL_SERVICE;
   const auth = { enabled: false, publishable_key, secret_key };
   const app = new App({ connection, auth });
-  const { url } = unfinished.use(
-    serveOnLoopback(async (request) => {
-      const response = await app.fetch(withRawFilters(request));
-      // PGlite sets it when it starts, and when a statement fails.
-      Deno.exitCode = 0;
-      return response;
-    }),
-  );
-
   // The first request sets up the roles of `@supabase/lite`. Concurrent ones would fail now and then.
-  const headers = { apikey: secret_key };
-  const first = `${url}/rest/v1/activation_keys?limit=1`;
-  await (await fetch(first, { headers })).text();
+  const first = "http://localhost/rest/v1/activation_keys?limit=1";
+  await app.fetch(new Request(first, { headers: { apikey: secret_key } }));
+  const { url } = unfinished.use(serveOnLoopback(async (request) => {
+    const response = await app.fetch(withRawFilters(request));
+    // PGlite sets it when it starts, and when a statement fails.
+    Deno.exitCode = 0;
+    return response;
+  }));
   return Object.assign(unfinished.move(), { url });
 }
 

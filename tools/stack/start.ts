@@ -26,23 +26,18 @@ try {
 }
 
 function readPort(): number {
+  const options = {
+    port: { type: "string", default: DEFAULT_PORT },
+    help: { type: "boolean", short: "h" },
+  } as const;
   try {
-    const { values } = parseArgs({
-      args: Deno.args,
-      options: {
-        port: { type: "string", default: DEFAULT_PORT },
-        help: { type: "boolean", short: "h" },
-      },
-    });
-    if (values.help) {
+    const { help, port } = parseArgs({ args: Deno.args, options }).values;
+    if (help) {
       console.log(USAGE);
       Deno.exit(0);
     }
-    const isPort = /^\d+$/.test(values.port) && Number(values.port) < 65_536;
-    if (isPort) return Number(values.port);
-    throw new Error(
-      `--port takes a decimal number from 0 to 65535, not "${values.port}".`,
-    );
+    if (/^\d+$/.test(port) && Number(port) < 65_536) return Number(port);
+    throw new Error(`--port takes a number from 0 to 65535, not "${port}".`);
   } catch (error) {
     return fail(`${(error as Error).message}\n\n${USAGE}`);
   }
