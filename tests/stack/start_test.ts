@@ -56,19 +56,10 @@ Deno.test("start: on Windows, it prints the same lines, for cmd", () => {
   assertEquals(commands(windows), commands(screen(LOCAL_SERVICE, "linux")));
 });
 
-Deno.test("start: explains a port that it cannot take by the means of each system", () => {
-  for (
-    const [code, os, says] of [
-      ["EADDRINUSE", "linux", "lsof -i :54321"],
-      ["EADDRINUSE", "windows", "netstat -ano | findstr :54321"],
-      ["EACCES", "linux", "below 1024"],
-      ["EACCES", "windows", "netsh interface ipv4 show excludedportrange"],
-    ] as const
-  ) {
-    const text = explain(Object.assign(new Error(), { code }), 54321, os);
-    assertStringIncludes(text, says);
-    assertStringIncludes(text, "--port");
-  }
+Deno.test("start: explains a port that the system does not give", () => {
+  const text = explain(Object.assign(new Error(), { code: "EACCES" }), 54321);
+  assertStringIncludes(text, "take port 54321");
+  assertStringIncludes(text, "--port");
 });
 
 /** Runs `start` until it ends. Fails if it prints a stack trace, or not this text. */

@@ -62,12 +62,11 @@ test("table: at 100,000 keys the lookup reads only the index, where unused ones 
   assertMatch(plan, /Heap Fetches: 0\b/);
   assertEquals(plan.includes("Filter:"), false, plan);
 
-  // Counts what is in it.
-  await database.exec("reindex index public.activation_keys_lookup_idx");
-  const { rows } = await database.query(
-    "select reltuples from pg_class where relname = 'activation_keys_lookup_idx'",
-  );
-  assertEquals(rows, [{ reltuples: 75000 }]);
+  // A quarter of the keys is unused. `reindex` counts.
+  const [, counted] = await database.exec(`
+    reindex index public.activation_keys_lookup_idx;
+    select reltuples from pg_class where relname = 'activation_keys_lookup_idx'`);
+  assertEquals(counted?.rows, [{ reltuples: 75000 }]);
 });
 
 test("privileges: those of the migrations, whatever the default privileges", async () => {

@@ -6,10 +6,8 @@ import { makeTempFolder } from "../../tools/temp_folder.ts";
 /** Copies the project, so that a test may edit it. Disposing of the copy removes it. */
 export async function copyProject() {
   const copy = await makeTempFolder();
-  await cp(PROJECT, copy.url, {
-    recursive: true,
-    filter: (path) => !/[/\\](\.git|node_modules)$/.test(path),
-  });
+  const filter = (path: string) => !/[/\\](\.git|node_modules)$/.test(path);
+  await cp(PROJECT, copy.url, { recursive: true, filter });
   return {
     ...copy,
     /** Replaces text in one of its files. Fails if it is not there. Returns the whole new text. */

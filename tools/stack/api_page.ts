@@ -66,6 +66,5 @@ async function contentOf(path: string): Promise<string | Uint8Array> {
   const folder = path === "/openapi.yaml" ? FUNCTION_FOLDER : import.meta.url;
   const document = await Deno.readTextFile(new URL(`.${path}`, folder));
   // The page sends its requests to the first server: to this address, whatever its port.
-  const here = "\nservers:\n  - url: /\n    description: This local stack.\n";
-  return document.replace("\nservers:\n", here);
+  return document.replace("\nservers:\n", "$&  - url: /\n");
 }

@@ -38,23 +38,20 @@ function curl(target: string, body: Record<string, string>): string {
   return `curl -i ${target} -H "Content-Type: application/json" -d "${json}"`;
 }
 
-/** Says why the stack did not start, and what to do next on this system. */
-export function explain(error: unknown, port: number, os: System): string {
+/** Says why the stack did not start, and what to do next. */
+export function explain(error: unknown, port: number): string {
   if (error instanceof StartError) return error.message;
-  const { code, stack } = error as Error & { code?: string };
-  const isWindows = os === "windows";
-  const other = "Or take another port: deno task start --port 8321";
-  if (code === "EADDRINUSE") {
-    const find = isWindows ? "netstat -ano | findstr" : "lsof -i";
-    return `Port ${port} is taken, perhaps by \`supabase start\` or by another \`deno task start\`. ` +
-      `End that; \`${find} :${port}\` shows which process it is.\n${other}`;
-  }
-  if (code !== "EACCES") {
-    return `This is a defect of the local stack:\n${stack}`;
-  }
-  const why = isWindows
-    ? `Windows does not let go of port ${port}: it reserves blocks of ports, for Hyper-V, WSL or Docker. ` +
-      "`netsh interface ipv4 show excludedportrange protocol=tcp` lists them."
-    : `This user may not take port ${port}: ports below 1024 are for administrators.`;
-  return `${why}\n${other}`;
+  const { code = "", stack } = error as Error & { code?: string };
+  const reasons: Record<string, string> = {
+    EADDRINUSE:
+      `Port ${port} is taken, perhaps by \`supabase start\` or by another ` +
+      "`deno task start`. End that.",
+    EACCES:
+      `This system does not let you take port ${port}: ports below 1024 may be for ` +
+      "administrators, and Windows reserves blocks of ports for Hyper-V, WSL or Docker, which " +
+      "`netsh interface ipv4 show excludedportrange protocol=tcp` lists.",
+  };
+  const reason = reasons[code];
+  if (!reason) return `This is a defect of the local stack:\n${stack}`;
+  return `${reason}\nOr take another port: deno task start --port 8321`;
 }

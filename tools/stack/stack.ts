@@ -8,9 +8,8 @@ import { LOCAL_SERVICE, platformEnv } from "./local_service.ts";
  * ends them. Throws a `StartError` if the migrations, the seed or the function are at fault.
  */
 export async function startStack(
-  { port = 0, ...functionOptions }: Omit<FunctionOptions, "env"> & {
-    port?: number;
-  } = {},
+  options: Omit<FunctionOptions, "env"> = {},
+  port = 0,
 ) {
   await using unfinished = new AsyncDisposableStack();
   const { promise, resolve } = Promise.withResolvers<Targets>();
@@ -21,7 +20,7 @@ export async function startStack(
 
   const dataApi = await startDataApi();
   unfinished.use(dataApi);
-  const edgeFunction = await startFunction({ ...functionOptions, env });
+  const edgeFunction = await startFunction({ ...options, env });
   unfinished.use(edgeFunction);
   const targets: Targets = { dataApi, edgeFunction };
   resolve(targets);

@@ -19,10 +19,10 @@ console.error("Starting PostgreSQL, the Data API and the edge function ...");
 try {
   // Not earlier, because importing PostgreSQL takes a while: --help does not wait for it.
   const { startStack } = await import("./stack.ts");
-  const { service } = await startStack({ port, watch: true });
+  const { service } = await startStack({ watch: true }, port);
   console.log(screen(service, Deno.build.os));
 } catch (error) {
-  fail(explain(error, port, Deno.build.os));
+  fail(explain(error, port));
 }
 
 function readPort(): number {
