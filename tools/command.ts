@@ -9,13 +9,9 @@ export async function run(
 ) {
   const all = { args, stdin: "null", ...options } as const;
   const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes).trim();
-  try {
-    const output = await new Deno.Command(command, all).output();
-    const { success, code, stdout, stderr } = output;
-    return { success, code, stdout: text(stdout), stderr: text(stderr) };
-  } catch (cause) {
-    throw new Error(`${command} does not start: is it installed?`, { cause });
-  }
+  const output = await new Deno.Command(command, all).output();
+  const { success, code, stdout, stderr } = output;
+  return { success, code, stdout: text(stdout), stderr: text(stderr) };
 }
 
 /** How a command ended, and what it printed, without white space around it. */

@@ -1,14 +1,16 @@
 import { retry } from "@std/async/retry";
 import { pathToFileURL } from "node:url";
 
-/** Makes a folder outside of the project. Disposing of it removes it. */
-export async function makeTempFolder() {
+/** Makes a folder outside of the project, with these text files. Disposing of it removes it. */
+export async function makeTempFolder(files: Record<string, string> = {}) {
   const path = await Deno.makeTempDir();
+  const url = pathToFileURL(`${path}/`);
+  for (const [name, text] of Object.entries(files)) {
+    await Deno.writeTextFile(new URL(name, url), text);
+  }
   const remove = () => Deno.remove(path, { recursive: true });
-  return {
-    url: pathToFileURL(`${path}/`),
-    // Windows keeps it for as long as a process that was killed in it is still ending. If it stays,
-    // that is reported and not thrown: an error here would hide the one before it.
-    [Symbol.asyncDispose]: () => retry(remove).catch(console.error),
-  };
+  // Windows keeps it for as long as a process that was killed in it is still ending. If it stays,
+  // that is reported and not thrown: an error here would hide the one before it.
+  const dispose = () => retry(remove).catch(console.error);
+  return { url, [Symbol.asyncDispose]: dispose };
 }

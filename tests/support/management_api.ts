@@ -45,12 +45,11 @@ export async function runOnPlatform(command: string[]) {
     writes.push(new Request(url, { method, headers, body }));
     return Response.json(response, { status: 201 });
   });
-  await using folder = await makeTempFolder();
-  const profile = new URL("profile.yaml", folder.url);
   const names = "name: stand-in\nproject_host: supabase.co\n";
   const urls = `api_url: ${api.url}\ndashboard_url: ${api.url}\n`;
-  await Deno.writeTextFile(profile, names + urls);
-  const target = [`--remote=${REF}`, `--profile=${fileURLToPath(profile)}`];
+  await using folder = await makeTempFolder({ "profile.yaml": names + urls });
+  const profile = fileURLToPath(new URL("profile.yaml", folder.url));
+  const target = [`--remote=${REF}`, `--profile=${profile}`];
   const env = { SUPABASE_ACCESS_TOKEN: `sbp_${"0123456789".repeat(4)}` };
   const output = await supabase([...command, ...target, "--yes"], { env });
   printed(output);

@@ -15,8 +15,6 @@ export interface FunctionOptions {
   deno?: string;
   /** Size of its heap, in MB. The platform's memory by default. */
   heapMb?: number;
-  /** How long a start may take, in ms. By default, many times what a slow machine needs. */
-  bootMs?: number;
   /** Whether it serves edits as they are saved, and then prints to this process's terminal. */
   watch?: boolean;
 }
@@ -25,8 +23,7 @@ export interface FunctionOptions {
  * Runs the function as the platform does: in a process of its own, without the environment of this
  * one, with permission for network and environment alone. Downloads missing packages first.
  *
- * Throws a `StartError` if the download fails, or if the process ends before it serves or takes too
- * long.
+ * Throws a `StartError` if the download fails, or if the process ends before it serves.
  */
 export async function startFunction(
   {
@@ -34,14 +31,11 @@ export async function startFunction(
     folder = FUNCTION_FOLDER,
     deno = Deno.execPath(),
     heapMb = 256,
-    bootMs = 30_000,
     watch = false,
   }: FunctionOptions,
 ) {
-  let why = "does not start: see above.";
   const bootError = (output: string) =>
-    new StartError(`${output.trimEnd()}\n\nThe edge function ${why}`);
-
+    new StartError(`${output}\n\nThe edge function does not start: see above.`);
   // A process without HOME cannot download packages. Deno 2.1 knows only its own certificates; those
   // of a proxy are in the system's store.
   const store = Deno.env.get("DENO_TLS_CA_STORE") ?? "mozilla,system";
@@ -85,11 +79,6 @@ export async function startFunction(
   };
   // `Deno.exit` ends this process without disposing of anything.
   addEventListener("unload", kill);
-  const limit = setTimeout(() => {
-    why = `was not ready within ${bootMs / 1_000} s. ` +
-      "Look for a top-level `await` that never ends.";
-    kill();
-  }, bootMs);
 
   const encoder = new TextEncoder();
   let output = "";
@@ -115,11 +104,9 @@ export async function startFunction(
   const ended = Promise.all([status, collect(stdout), collect(stderr)])
     .then(() => {
       removeEventListener("unload", kill);
-      clearTimeout(limit);
-      serving.reject(bootError(output));
+      serving.reject(bootError(output.trimEnd()));
     });
   await serving.promise;
-  clearTimeout(limit);
 
   return {
     /** Where it serves. The watcher changes it in place. */

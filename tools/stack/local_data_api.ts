@@ -26,15 +26,16 @@ export async function startDataApi() {
     LOCAL_SERVICE;
   const auth = { enabled: false, publishable_key, secret_key };
   const app = new App({ connection, auth });
-  // The first request sets up the roles of `@supabase/lite`. Concurrent ones would fail now and then.
-  const first = "http://localhost/rest/v1/activation_keys?limit=1";
-  await app.fetch(new Request(first, { headers: { apikey: secret_key } }));
-  const { url } = unfinished.use(serveOnLoopback(async (request) => {
+  const handle = async (request: Request) => {
     const response = await app.fetch(withRawFilters(request));
     // PGlite sets it when it starts, and when a statement fails.
     Deno.exitCode = 0;
     return response;
-  }));
+  };
+  // The first request sets up the roles of `@supabase/lite`. Concurrent ones would fail now and then.
+  const first = "http://localhost/rest/v1/activation_keys?limit=1";
+  await handle(new Request(first, { headers: { apikey: secret_key } }));
+  const { url } = unfinished.use(serveOnLoopback(handle));
   return Object.assign(unfinished.move(), { url });
 }
 
