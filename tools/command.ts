@@ -1,7 +1,10 @@
 import { PROJECT } from "./project.ts";
 import { VERSIONS } from "./versions.ts";
 
-/** Runs a command to its end, without input. Throws if it cannot start, but not if it fails. */
+/**
+ * Runs a command to its end, without input. Returns how it ended, and what it printed, without white
+ * space around it. Throws if it cannot start, but not if it fails.
+ */
 export async function run(
   command: string,
   args: string[],
@@ -14,15 +17,12 @@ export async function run(
   return { success, code, stdout: text(stdout), stderr: text(stderr) };
 }
 
-/** How a command ended, and what it printed, without white space around it. */
-export type Output = Awaited<ReturnType<typeof run>>;
-
 /** Runs a package of npm, such as `esbuild@0.28.2`, to its end. */
 export function npx(
   specifier: string,
   args: string[],
   options: Deno.CommandOptions = {},
-): Promise<Output> {
+) {
   const command = Deno.build.os === "windows" ? "npx.cmd" : "npx";
   return run(command, ["--yes", specifier, ...args], options);
 }
@@ -31,14 +31,16 @@ export function npx(
 export function supabase(
   args: string[],
   { cwd = PROJECT, env = {} }: Pick<Deno.CommandOptions, "cwd" | "env"> = {},
-): Promise<Output> {
+) {
   const quiet = { DO_NOT_TRACK: "1", NO_COLOR: "1" };
   const options = { cwd, env: { ...quiet, ...env } };
   return npx(`supabase@${VERSIONS.supabase}`, args, options);
 }
 
 /** Returns what a command printed. Throws its error output if it failed. */
-export function printed({ success, stdout, stderr }: Output): string {
+export function printed(
+  { success, stdout, stderr }: Awaited<ReturnType<typeof run>>,
+): string {
   if (success) return stdout;
   throw new Error(stderr);
 }

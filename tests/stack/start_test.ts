@@ -62,36 +62,7 @@ Deno.test("start: explains a port that the system does not give", () => {
   assertStringIncludes(text, "--port");
 });
 
-/** Runs `start` until it ends. Fails if it prints a stack trace, or not this text. */
-async function assertEnds(
-  [args, code, says]: readonly [args: string, code: number, says: string],
-  folder?: URL,
-): Promise<string> {
-  await using start = runStart(args.split(" "), folder);
-  assertEquals(await start.ended(), code);
-  assertStringIncludes(start.output(), says);
-  assert(!/^ +at /m.test(start.output()), start.output());
-  return start.output();
-}
-
-Deno.test("start: says what is wrong with its arguments, or that the port is taken", async () => {
-  const { port } = shared.base;
-  const usage = "Usage: deno task start";
-  for (
-    const row of [
-      ["--help", 0, usage],
-      ["--prot 54400", 1, usage],
-      ["--port 0x10", 1, usage],
-      ["--port 99999", 1, usage],
-      [`--port ${port}`, 1, `Port ${port} is taken`],
-    ] as const
-  ) {
-    const output = await assertEnds(row);
-    assertEquals(output.includes("Starting"), row[2] !== usage);
-  }
-});
-
-Deno.test("start: reports the line of a row that PostgreSQL rejects, and skips what is no migration", async () => {
+Deno.test("start: says what is wrong with an argument, the port or the seed, and skips what is no migration", async () => {
   await using project = await copyProject();
   for (const name of [".DS_Store", "README.md", "undo.sql"]) {
     const file = new URL(`supabase/migrations/${name}`, project.url);
@@ -101,8 +72,25 @@ Deno.test("start: reports the line of a row that PostgreSQL rejects, and skips w
   const seed = await project.edit(path, SEEDED.project_id, "no UUID");
   const line = seed.split("no UUID")[0]?.split("\n").length;
   const why = 'invalid input syntax for type uuid: "no UUID"';
-  const says = `PostgreSQL rejects ${path}, line ${line}: ${why}`;
-  await assertEnds(["--port=0", 1, says], project.url);
+  const usage = "Usage: deno task start";
+  const { port } = shared.base;
+  for (
+    const [args, code, says] of [
+      ["--help", 0, usage],
+      ["--prot 54400", 1, usage],
+      ["--port 0x10", 1, usage],
+      ["--port 99999", 1, usage],
+      [`--port ${port}`, 1, `Port ${port} is taken`],
+      ["--port=0", 1, `PostgreSQL rejects ${path}, line ${line}: ${why}`],
+    ] as const
+  ) {
+    await using start = runStart(args.split(" "), project.url);
+    assertEquals(await start.ended(), code);
+    const output = start.output();
+    assertStringIncludes(output, says);
+    assertEquals(output.includes("Starting"), says !== usage);
+    assert(!/^ +at /m.test(output), output);
+  }
 });
 
 Deno.test("gateway: requests wait while the service starts", async () => {

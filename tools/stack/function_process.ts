@@ -3,9 +3,6 @@ import { run } from "../command.ts";
 import { FUNCTION_FOLDER } from "../project.ts";
 import { StartError } from "./screen.ts";
 
-/** The folder in which Deno, whatever its version, keeps packages. Asked for once. */
-let denoDir: string | undefined;
-
 export interface FunctionOptions {
   /** Its environment: exactly this, and what the operating system needs. Nothing is inherited. */
   env: Record<string, string>;
@@ -43,8 +40,8 @@ export async function startFunction(
   const cached = await run(deno, ["cache", "index.ts"], options);
   if (!cached.success) throw bootError(cached.stderr);
 
-  const info = ["info", "--json", "--no-config"];
-  denoDir ??= JSON.parse((await run(Deno.execPath(), info)).stdout).denoDir;
+  const info = await run(deno, ["info", "--json", "--no-config"]);
+  const DENO_DIR: string = JSON.parse(info.stdout).denoDir;
   // On Windows, no process can open a socket without it (error 10106).
   const SystemRoot = Deno.env.get("SystemRoot");
   const serve = "serve --allow-net --allow-env --host=127.0.0.1 --port=0";
@@ -63,7 +60,7 @@ export async function startFunction(
     cwd: folder,
     clearEnv: true,
     // Without HOME, Deno has to be told where packages are.
-    env: { ...env, ...SystemRoot && { SystemRoot }, DENO_DIR: `${denoDir}` },
+    env: { ...env, ...SystemRoot && { SystemRoot }, DENO_DIR },
     stdin: "piped",
     stdout: "piped",
     stderr: "piped",

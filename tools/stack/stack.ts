@@ -18,13 +18,11 @@ export async function startStack(
   const service = { ...LOCAL_SERVICE, API_URL: gateway.url };
   const env = platformEnv(service);
 
-  const dataApi = await startDataApi();
-  unfinished.use(dataApi);
-  const edgeFunction = await startFunction({ ...options, env });
-  unfinished.use(edgeFunction);
+  const dataApi = unfinished.use(await startDataApi());
+  const running = await startFunction({ ...options, env });
+  const edgeFunction = unfinished.use(running);
   const targets: Targets = { dataApi, edgeFunction };
   resolve(targets);
-
-  const functionUrl = edgeFunction.url;
+  const functionUrl = running.url;
   return Object.assign(unfinished.move(), { service, functionUrl, targets });
 }
