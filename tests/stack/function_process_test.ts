@@ -5,8 +5,7 @@ import { startFunction } from "../../tools/stack/function_process.ts";
 import { PROJECT } from "../../tools/project.ts";
 import { StartError } from "../../tools/stack/screen.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
-import { until, watchProcess } from "../support/start_process.ts";
-import { residentMb } from "../support/wire.ts";
+import { gone, until } from "../support/start_process.ts";
 
 /** Makes a folder with a function that runs this before it serves. */
 function makeFunction(source: string) {
@@ -57,18 +56,20 @@ for (
 }
 
 Deno.test("function: ends with its parent", { timeout: 60_000 }, async () => {
-  using watched = watchProcess();
-  await using folder = await makeFunction(watched.source);
+  await using folder = await makeFunction("");
   const source = new URL("tools/stack/function_process.ts", PROJECT);
   const script = `import { startFunction } from "${source}";
     const folder = new URL("${folder.url}");
-    const { pid } = await startFunction({ env: {}, folder, watch: true });
-    console.log(pid);
+    const { url, pid } = await startFunction({ env: {}, folder, watch: true });
+    console.log((await fetch(url)).status, pid, url.href);
     Deno.kill(Deno.pid, "SIGKILL");`;
-  const options = { cwd: PROJECT };
-  const { stdout } = await run(Deno.execPath(), ["eval", script], options);
-  await watched.gone();
-  // Deno's watcher would outlive the function. Windows does not tell.
-  const isGone = async () => !await residentMb(Number(stdout)).catch(() => 0);
-  await until(isGone, () => `${stdout} still runs`);
+  const { stdout } = await run(Deno.execPath(), ["eval", script], {
+    cwd: PROJECT,
+  });
+  const [status, pid, url] = stdout.split(" ");
+  assertEquals(status, "200");
+  const refuses = () => fetch(`${url}`).then(() => false, () => true);
+  await until(refuses, () => `${url} still serves`);
+  // Deno's watcher would outlive the function.
+  await gone(Number(pid));
 });

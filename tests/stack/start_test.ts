@@ -12,11 +12,11 @@ import { OPENAPI } from "../support/pages.ts";
 import { copyProject } from "../support/project_copy.ts";
 import { assertResponse, check } from "../support/requests.ts";
 import {
+  gone,
   runLine,
   runStart,
   startCopy,
   until,
-  watchProcess,
 } from "../support/start_process.ts";
 import { exchange, raw, write } from "../support/wire.ts";
 
@@ -194,10 +194,11 @@ test("start: Ctrl-C ends it, even while a caller sends a body", async () => {
 
 test("start: ends when `deno task` is killed, even while an edit hangs", async () => {
   await using own = await startCopy();
-  using watched = watchProcess();
-  await own.project.edit(RESPONSES, /$/, `${watched.source} for (;;);`);
-  await watched.booting;
+  const hangs = 'console.error("hangs:", Deno.pid); for (;;);';
+  await own.project.edit(RESPONSES, /$/, hangs);
+  await own.start.printed("hangs: ");
+  const pid = Number(own.start.output().match(/hangs: (\d+)/)?.[1]);
   own.start.child.kill("SIGKILL");
   await own.start.ended();
-  await watched.gone();
+  await gone(pid);
 });

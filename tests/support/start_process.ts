@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { PROJECT } from "../../tools/project.ts";
 import { copyProject } from "./project_copy.ts";
+import { residentMb } from "./wire.ts";
 
 /** Runs a line as a person types it: in sh, and on Windows in cmd. */
 export const runLine = promisify(exec);
@@ -68,18 +69,9 @@ export async function until(
   }
 }
 
-/** Shows, by a connection, when another process that runs `source` has booted, and when it is gone. */
-export function watchProcess() {
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const { port } = listener.addr;
-  const booting = listener.accept();
-  return {
-    source: `globalThis.held = await Deno.connect({ port: ${port} });`,
-    booting,
-    async gone() {
-      using connection = await booting;
-      await connection.read(new Uint8Array(1)).catch(() => {});
-    },
-    [Symbol.dispose]: () => listener.close(),
-  };
-}
+/** Waits until a process is gone. Does not wait on Windows, which has no `ps`. */
+export const gone = (pid: number) =>
+  until(
+    () => residentMb(pid).then((mb) => !mb, () => true),
+    () => `Process ${pid} still runs`,
+  );
