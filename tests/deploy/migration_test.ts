@@ -55,7 +55,7 @@ Deno.test("migration: an existing table is left alone by db push, adopted by the
   const sql = (says: string) => codeBlock(EXISTING_TABLE, "sql", says);
   const adoption = await sql("-- Block A") + await sql("-- Block B") +
     await sql("-- What the function needs");
-  // Names all that the adoption changes.
+  // It prints everything that the adoption changes.
   const printUndo = await sql("-- Prints what undoes");
   const before = await server.exec(printUndo);
   const assertUnchanged = async () =>
@@ -97,7 +97,7 @@ Deno.test("migration: an existing table is left alone by db push, adopted by the
   assertStringIncludes(await run("db push"), UP_TO_DATE);
 });
 
-/** Runs the CLI on a database, in a project's folder, and fails unless it ends with that error. */
+/** Runs the CLI on a database, in a project's folder. Fails unless it ends with this error, or none. */
 async function cli(
   { url }: DatabaseServer,
   args: string[],

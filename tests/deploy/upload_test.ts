@@ -29,8 +29,8 @@ Deno.test("upload: it type-checks at the edge runtime's level", async () => {
   assert(success, stderr);
 });
 
-Deno.test("upload: through the platform's main worker, the 413 reaches whoever goes on sending", async () => {
-  // In KiB: these broke the connection before the rest of a body was read.
+Deno.test("upload: through the platform's main worker, the 413 reaches a caller that goes on sending", async () => {
+  // In KiB: sizes that broke the connection before the function discarded what follows.
   for (const size of [17, 200, 1_024, 3_072]) {
     const bytes = new Uint8Array(size * 1_024);
     await Promise.all(Array.from({ length: 20 }, (_, nth) => {
@@ -53,7 +53,7 @@ Deno.test("upload: through the platform's main worker, a silent caller gets the 
 });
 
 Deno.test("upload: a body in chunks that is too long → 413, whatever length it declares", async () => {
-  // Only this Deno takes both headers.
+  // Deno 2.9 rejects a request with both headers.
   const text = await exchange(
     service.functionUrl,
     post("Content-Length: 5\r\nTransfer-Encoding: chunked") +

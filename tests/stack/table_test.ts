@@ -5,11 +5,11 @@ import { LIMITS } from "../support/contract.ts";
 
 const PRODUCT = "2c9e4b7a-61d3-4f58-8a0e-9b35c7d1f620";
 
-/** PostgreSQL that only the migrations have touched. */
+// PostgreSQL with nothing but the migrations.
 const database = await openDatabase("closed");
 Deno.test.afterAll(() => database.close());
 
-/** An open PGlite sets the exit code. */
+/** Registers a test that may change the exit code, which an open PGlite sets. */
 function test(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, fn, sanitizeExit: false });
 }

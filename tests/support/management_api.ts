@@ -6,7 +6,7 @@ import { makeTempFolder } from "../../tools/temp_folder.ts";
 
 const REF = "abcdefghijklmnopqrst";
 
-// A hosted project that has decided about everything that `supabase config push` could change.
+// A hosted project with settings of its own for everything that `supabase config push` could change.
 const HOSTED_CONFIG = {
   api: { enabled: true, schemas: ["public", "operators_own"], max_rows: 500 },
   auth: { enabled: true, site_url: "https://a.example", jwt_expiry: 777 },

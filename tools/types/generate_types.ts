@@ -18,7 +18,7 @@ export async function generateTypes(): Promise<string> {
   await migrate(server);
   const command = "gen types --lang=typescript --schema=public".split(" ");
   const output = await supabase([...command, `--remote=${server.url}`]);
-  // The CLI's output takes two passes to come to rest.
+  // What the CLI prints needs two passes to reach a stable format.
   return format(format(printed(output)));
 }
 
