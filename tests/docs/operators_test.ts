@@ -1,104 +1,202 @@
-/** The code on the operators' pages, taken out of them and run. */
-import { assertEquals, assertStringIncludes } from "@std/assert";
+/** The code for operators: it is run as it stands on the pages, and does what they say. */
+import { assertEquals, assertMatch } from "@std/assert";
+import { fileURLToPath } from "node:url";
 import { run } from "../../tools/command.ts";
-import { PROJECT, SEEDED } from "../../tools/project.ts";
-import { openDatabase } from "../../tools/stack/database.ts";
-import { codeBlock, codeOf, OPERATORS, TAKEN } from "../support/pages.ts";
-import { dataApi, serviceUnderTest } from "../support/service_under_test.ts";
+import { serveOnLoopback } from "../../tools/loopback.ts";
+import { FUNCTION_PATH, PROJECT, SEEDED } from "../../tools/project.ts";
+import { startStack } from "../../tools/stack/stack.ts";
+import { makeTempFolder } from "../../tools/temp_folder.ts";
+import { runOnPlatform } from "../deploy/management_api.ts";
+import { cliCommand, codeOf, codeToRun, OPERATORS } from "../support/pages.ts";
+import { check } from "../support/requests.ts";
 import { runLine } from "../support/start_process.ts";
 
-/** Statements, how many rows each returns, and the customer then: this key, product, name; whose. */
-const STEPS: [string, number, string?, ...string[]][] = [
-  ["gen_random_uuid()", 1],
-  ["-- Issue keys", 1, "true true  "],
-  // Asked by name only, by key only, and about a look-alike: what is replaced by what.
-  ["-- List your products", 1, "", "<key>", ""],
-  ["-- Record its first use", 1, 'true true true "Amelia#1937"'],
-  ["-- Move it", 1, 'true true false "Amelia#1938"'],
-  ["-- Record its first use", 0, 'true true false "Amelia#1938"'],
-  ["-- Put keys back", 1, 'true true true "Amelia#1937"'],
-  ["-- List the keys", 1, 'true true false "Amelia#1937"', "Amelia#1937", ""],
-  ["set created_at = '2026-11-19'", 0, 'true true true "Amelia#1937"'],
-  ["-- List the keys", 0, 'false true true "Amelia#1937"', "<key>", ""],
-  ["set curr_user = null", 0, "true true  "],
-  ["activation_keys where id", 1],
-  ["-- Put keys back", 1, 'true true true "Amelia#1937"'],
-  ["set project_id = id", 0, 'true false true "Amelia#1937"'],
-  ["set id = gen_random_uuid()", 0, 'false false true "Amelia#1937"'],
-  ["set curr_user = 'ame lia'", 0, 'false false false "ame lia"'],
-  ["set curr_user = 'Ame#2'", 0, 'false false false "Ame#2"', "lia#1937", ""],
+const KEYS = "public.activation_keys";
+const NAME = "Amelia#1937";
+const PRODUCT = SEEDED.project_id;
+const SECOND = "b41c7e08-52d9-4a63-8e1f-7d90ac35b216";
+
+/** Lines that other tests run, or that a person has to answer. */
+const ELSEWHERE = /^git|^cd|task start|3.1.0 (login|link|db|functions deploy)/;
+
+/** SQL, the rows it returns, the statuses of `NAME` then, and "What the table knows" of it. */
+type Step = { sql: string; rows: number; then: number[]; known?: string };
+
+const NEITHER = [499, 499], FIRST = [200, 499], BOTH = [200, 200];
+const STEPS: Step[] = [
+  { sql: "-- Issue keys", rows: 1, then: NEITHER, known: "t t n" },
+  { sql: "Record its", rows: 1, then: FIRST, known: "t t t" },
+  { sql: "Record its", rows: 0, then: FIRST, known: "t t t" },
+  { sql: "-- Move it", rows: 1, then: NEITHER, known: "t t f" },
+  { sql: "List the keys", rows: 1, then: NEITHER, known: "t t f" },
+  { sql: "set project_id = id", rows: 0, then: NEITHER, known: "t f f" },
+  { sql: "List your products", rows: 1, then: NEITHER, known: "t f f" },
+  { sql: "-- Revoke it", rows: 1, then: NEITHER },
+  { sql: "-- Issue a bundle", rows: 2, then: NEITHER, known: "t t n" },
+  { sql: "the bundle's", rows: 2, then: BOTH, known: "t t t" },
+  { sql: "-- Give it", rows: 2, then: BOTH, known: "t t t" },
+  { sql: "-- Revoke it", rows: 1, then: [499, 200], known: "f f t" },
+  { sql: "-- Erase it", rows: 1, then: NEITHER },
+  { sql: "-- Give it", rows: 0, then: NEITHER },
+  { sql: "-- A table for the file", rows: 0, then: NEITHER },
+  { sql: "-- Add its keys", rows: 1, then: FIRST, known: "f t t" },
+  { sql: "-- Keep the codes", rows: 0, then: FIRST, known: "f t t" },
+  { sql: "-- Erase it", rows: 1, then: NEITHER },
+  { sql: "a code's", rows: 1, then: FIRST, known: "f t t" },
 ];
 
-Deno.test("snippet: the SQL does what it says", async () => {
-  await using database = await openDatabase();
-  await database.exec("set role service_role");
-  let key = "AAAA-1";
-  const run = async (sql: string, known = "", instead = "") => {
-    const code = sql.startsWith("set")
-      ? `update public.activation_keys ${sql}`
-      : await codeBlock(OPERATORS, "sql", sql);
-    const asked = code.replace(known, instead).replace("<key>", key);
-    const [result] = await database.exec(asked);
-    return result?.rows ?? [];
-  };
-  for (const [sql, count, seen = "", ...asked] of STEPS) {
-    const rows = await run(sql);
-    if (sql === "-- Issue keys") key = `${rows[0]?.id}`.toUpperCase();
-    const customers = (await run("-- What the table knows", ...asked))
-      .map((row) => Object.values(row).slice(0, 4).join(" "));
-    assertEquals([rows.length, customers.join()], [count, seen], sql);
-  }
-});
-
-Deno.test("snippet: the operator's curl issues a key, records its first use, and checks", async () => {
-  const { API_URL, SECRET_KEY } = serviceUnderTest();
-  const product = crypto.randomUUID();
-  let key = "";
-  const curl = async (says: string, prints: string) => {
-    const line = (await codeBlock(["README.md", OPERATORS], "sh", says))
-      .replace("https://<ref>.supabase.co", API_URL)
-      .replace(SEEDED.project_id, product).replace("<key>", key)
-      .replace("<secret key>", SECRET_KEY).replace("nobody", "Amelia#1937");
-    const { stdout } = await runLine(line);
-    assertStringIncludes(stdout, prints);
-    return stdout;
-  };
-
-  key = JSON.parse(await curl('activation_keys?select=id"', "[{"))[0].id;
-  await curl("<ref>.supabase.co/functions", "HTTP/1.1 499 ");
-  await curl("curr_user=is.null", `[{"id":"${key}"}]`);
-  await curl("<ref>.supabase.co/functions", "HTTP/1.1 200 ");
-  await curl("curr_user=is.null", "[]");
-  await dataApi("DELETE", `?id=eq.${key}`);
-});
-
-Deno.test("snippet: the operator's supabase-js issues a key and records its first use", async () => {
-  const { API_URL, SECRET_KEY } = serviceUnderTest();
-  const code = await codeBlock(OPERATORS, "js", "recordFirstUse");
-  const uses = `
-    const product = crypto.randomUUID();
-    const id = await issueKey(product);
-    console.log(await recordFirstUse(id, crypto.randomUUID(), "Bessie"));
-    console.log(await recordFirstUse(id, product, "Amelia"));
-    console.log(await recordFirstUse(id, product, "Bessie"));
-    await recordFirstUse("AAAA-1", product, "Amelia").catch(({ code }) => console.log(code));
-    const { data } = await supabase.from("activation_keys").delete().eq("id", id).select();
-    console.log(data[0].curr_user);
-    Deno.exit();`;
-  const { stdout, stderr } = await run(Deno.execPath(), ["eval", code + uses], {
-    cwd: PROJECT,
-    env: { SUPABASE_URL: API_URL, SUPABASE_SECRET_KEY: SECRET_KEY },
+Deno.test("operators: the code on the pages does what they say", async (t) => {
+  const { code, left, take } = await codeToRun(OPERATORS, "sql", "sh", "js");
+  await using stack = await startStack();
+  await using folder = await makeTempFolder();
+  const { service: { API_URL, SECRET_KEY }, connection, targets } = stack;
+  const { edgeFunction } = targets;
+  const sent: string[] = [];
+  /** The Management API; and the platform, once the function is deleted. */
+  await using platform = serveOnLoopback(async (request) => {
+    const { pathname } = new URL(request.url);
+    sent.push(`${request.method} ${pathname} ${await request.text()}`);
+    return Response.json({ code: "NOT_FOUND" }, { status: 404 });
   });
-  const expected = ["false", "true", "false", "22P02", "Amelia"];
-  assertEquals(stdout.split("\n"), expected, stderr);
-});
+  const exec = async (sql: string): Promise<Record<string, unknown>[]> => {
+    const results = await connection.driver.exec(sql);
+    // As the hosted Data API does by itself.
+    if (sql.includes("create table")) await connection.introspect();
+    return results.at(-1)?.rows ?? [];
+  };
+  const shell = async (text: string, values = {}) => {
+    const local = { "../keys-<date>": "keys", "<secret key>": SECRET_KEY };
+    const line = take(text, { ...values, ...local })
+      .replace(/https:\/\/<[a-z ]+>[.a-z]+|http:\/\/127[.0-9]+:\d+/, API_URL)
+      .replace("https://api.supabase.com", platform.url);
+    return (await runLine(line, { cwd: fileURLToPath(folder.url) })).stdout;
+  };
+  const ask = async (name: string, product = PRODUCT) => {
+    const response = await check(product, name, API_URL + FUNCTION_PATH);
+    await response.body?.cancel();
+    return response.status;
+  };
 
-Deno.test("snippet: no SQL, curl or JavaScript of the page is left out", async () => {
-  // The CLI's are in `tests/deploy`; the Management API is out of reach.
-  const others = /^npx |"https:\/\/api\.supabase\.com\//;
-  for (const language of ["sql", "js", "sh"]) {
-    const left = (await codeOf([OPERATORS], language))
-      .filter((code) => !others.test(code) && !TAKEN.has(code));
-    assertEquals(left, []);
-  }
+  await t.step("keys, a bundle, an erasure, and CSV", async () => {
+    assertMatch(await shell("CaptainKirin"), /^HTTP\/1.1 200 /);
+    assertMatch(await shell("nobody"), /^HTTP\/1.1 499 /);
+    await exec(`${take("gen_random_uuid();")} truncate ${KEYS}`);
+    const values = { "<key>": "", "<second key>": "", "<code>": "AAAA-2" };
+    for (const { sql, rows, then, known } of STEPS) {
+      const update = sql.startsWith("set") && `update ${KEYS} ${sql}`;
+      const found = await exec(update || take(sql, values));
+      if (sql.startsWith("-- Issue")) {
+        values["<key>"] = `${found[0]?.id}`.toUpperCase();
+        values["<second key>"] = `${found[1]?.id}`;
+      }
+      if (sql === "-- A table for the file") {
+        // As the dashboard imports a file. It may take an empty name for null, or for "".
+        await exec(`insert into public.key_codes (code, project_id, curr_user)
+          select 'AAAA-' || n, '${PRODUCT}', case n when 0 then '${NAME}'
+            when 1 then '' when 2 then null else 'user ' || n end
+          from generate_series(0, 39999) as n`);
+      }
+      assertEquals(found[0]?.added ?? 40_000, 40_000);
+      const [customer] = await exec(take("-- What the table knows", values));
+      const seen = customer && Object.values(customer).slice(0, 3)
+        .map((value) => `${value}`[0]).join(" ");
+      const now = [await ask(NAME), await ask(NAME, SECOND)];
+      assertEquals([found.length, now, seen], [rows, then, known], sql);
+    }
+  });
+
+  await t.step("a restore: no paid key ever gets 499", async () => {
+    const paid = ["moved", "first use", "new", "O'Brien\n\\'); --"];
+    const askPaid = () => Promise.all(paid.map((name) => ask(name)));
+    const issue = `insert into ${KEYS} (project_id, curr_user)
+      select '${PRODUCT}', unnest(array`;
+    await exec(`truncate ${KEYS}; create table public.backup (like ${KEYS});
+      ${issue}['before', null, 'revoked', 'released', $$${paid[3]}$$]);
+      insert into public.backup table ${KEYS};
+      delete from ${KEYS} where curr_user = 'revoked';
+      update ${KEYS} set curr_user = 'first use' where curr_user is null;
+      update ${KEYS} set curr_user = 'moved' where curr_user = 'before';
+      update ${KEYS} set curr_user = null where curr_user = 'released';
+      ${issue}['new']);`);
+    const restore = `truncate ${KEYS}; insert into ${KEYS} table public.backup`;
+    const statuses = [await askPaid()];
+    const heading = "Restore keys, and lock nobody";
+    for (const piece of await codeOf(OPERATORS, ["sh", "sql"], heading)) {
+      if (piece.includes("db query")) {
+        const [keys] = await exec(`select json_agg(k) from ${KEYS} as k`);
+        const file = new URL("keys.json", folder.url);
+        await Deno.writeTextFile(file, JSON.stringify(keys?.json_agg));
+      } else if (piece.includes("functions")) {
+        const isDeleted = piece.includes("delete");
+        targets.edgeFunction = isDeleted ? platform : edgeFunction!;
+        if (isDeleted) await exec(restore);
+      } else if (piece.startsWith("curl")) {
+        assertMatch(await shell(piece), /^HTTP\/1.1 201 /);
+      } else {
+        const [row] = await exec(take(piece));
+        if (row?.statements) await exec(`${row.statements}`);
+      }
+      statuses.push(await askPaid());
+    }
+    assertEquals(statuses.filter((all) => all.includes(499)), []);
+    assertEquals(statuses.at(-1), [200, 200, 200, 200]);
+    assertEquals([await ask("before"), await ask("revoked")], [499, 499]);
+    assertEquals(await ask("released"), 499);
+    // An older export takes no move back.
+    await exec(`${take("-- A table for the export")}
+      insert into public.exported_keys table public.backup;
+      ${take("-- Put keys back")}`);
+    assertEquals(await askPaid(), [200, 200, 200, 200]);
+  });
+
+  await t.step("a backup, tried here and moved", async () => {
+    assertEquals(await shell("console.log("), "5\n");
+    for (const line of ["merge-duplicates", '54321/rest/v1/activation_keys"']) {
+      await exec(`truncate ${KEYS}`);
+      assertMatch(await shell(line), /^HTTP\/1.1 201 /);
+      assertEquals(await ask("moved"), 200);
+    }
+    assertMatch(await shell("merge-duplicates"), /^HTTP\/1.1 20[01] /);
+  });
+
+  await t.step("a back end", async () => {
+    const [{ id }] = JSON.parse(await shell('activation_keys?select=id"'));
+    for (const printed of [`[{"id":"${id}"}]`, "[]"]) {
+      assertEquals(await shell("curr_user=is.null", { "<key>": id }), printed);
+      assertEquals(await ask(NAME), 200);
+    }
+    const uses = `
+      import { issueKeys, recordFirstUse } from "./supabase/back_end.js";
+      const [key, other] = await issueKeys("${PRODUCT}", "${SECOND}");
+      console.log(await recordFirstUse(other, "${PRODUCT}", "Bessie"));
+      console.log(await recordFirstUse(key, "${PRODUCT}", "Bessie"));
+      await recordFirstUse("AAAA", "", "").catch((e) => console.log(e.code));
+      Deno.exit();`;
+    const env = { SUPABASE_URL: API_URL, SUPABASE_SECRET_KEY: SECRET_KEY };
+    const options = { cwd: PROJECT, env };
+    const { stdout } = await run(Deno.execPath(), ["eval", uses], options);
+    assertEquals(stdout.split("\n"), ["false", "true", "22P02"]);
+    assertEquals(await ask("Bessie"), 200);
+  });
+
+  await t.step("the Management API, by curl and the CLI", async () => {
+    await shell('api-keys" -H');
+    await shell("<old id>", { "<old id>": "a" });
+    await shell("<new id>", { "<new id>": "b" });
+    assertEquals(sent.slice(-3).map(decodeURI), [
+      "GET /v1/projects/<ref>/api-keys ",
+      'PATCH /v1/projects/<ref>/api-keys/a {"name":"default_old"}',
+      'PATCH /v1/projects/<ref>/api-keys/b {"name":"default"}',
+    ]);
+    for (
+      const line of code.filter((line) => /^npx.*(logs|delete) /.test(line))
+    ) {
+      const [, command = ""] = take(line).split("@3.1.0 ");
+      const args = await cliCommand(command);
+      await runOnPlatform(args.filter((arg) => arg !== "--remote"));
+    }
+  });
+
+  const forgotten = [...left].filter((piece) => !ELSEWHERE.test(piece));
+  assertEquals(forgotten, [], "no test runs this");
 });

@@ -43,7 +43,8 @@ export async function runOnPlatform(command: string[]) {
     // A body can be read only until there is a response.
     const body = await request.bytes();
     writes.push(new Request(url, { method, headers, body }));
-    return Response.json(response, { status: 201 });
+    const status = method === "DELETE" ? 200 : 201;
+    return Response.json(response, { status });
   });
   const names = "name: stand-in\nproject_host: supabase.co\n";
   const urls = `api_url: ${api.url}\ndashboard_url: ${api.url}\n`;

@@ -36,7 +36,7 @@ export async function startDataApi() {
   const first = "http://localhost/rest/v1/activation_keys?limit=1";
   await handle(new Request(first, { headers: { apikey: secret_key } }));
   const { url } = unfinished.use(serveOnLoopback(handle));
-  return Object.assign(unfinished.move(), { url });
+  return Object.assign(unfinished.move(), { url, connection });
 }
 
 /**

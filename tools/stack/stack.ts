@@ -23,6 +23,10 @@ export async function startStack(
   const edgeFunction = unfinished.use(running);
   const targets: Targets = { dataApi, edgeFunction };
   resolve(targets);
-  const functionUrl = running.url;
-  return Object.assign(unfinished.move(), { service, functionUrl, targets });
+  return Object.assign(unfinished.move(), {
+    service,
+    functionUrl: running.url,
+    targets,
+    connection: dataApi.connection,
+  });
 }
