@@ -8,6 +8,15 @@ export const INCIDENTS = "supabase/incidents.md";
 export const OPERATORS = ["README.md", "supabase/README.md", INCIDENTS];
 export const EXISTING_TABLE = "supabase/existing-table.md";
 
+/** Every page: those, and the ones for developers. */
+export const PAGES = [
+  ...OPERATORS,
+  EXISTING_TABLE,
+  CALLERS,
+  "CONTRIBUTING.md",
+  "tools/bench/README.md",
+];
+
 /** Reads a page. */
 export function readPage(page: string): Promise<string> {
   return Deno.readTextFile(new URL(page, PROJECT));
