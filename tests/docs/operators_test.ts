@@ -125,10 +125,10 @@ Deno.test("operators: the code on the pages does what they say", async (t) => {
       } else if (piece.includes("functions")) {
         const isDeleted = piece.includes("delete");
         targets.edgeFunction = isDeleted ? platform : edgeFunction!;
-        if (isDeleted) await exec(restore);
       } else if (piece.startsWith("curl")) {
         assertMatch(await shell(piece), /^HTTP\/1.1 201 /);
       } else {
+        if (piece.includes("create table")) await exec(restore);
         const [row] = await exec(take(piece));
         if (row?.statements) await exec(`${row.statements}`);
       }
