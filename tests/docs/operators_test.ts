@@ -5,7 +5,7 @@ import { serveOnLoopback } from "../../tools/loopback.ts";
 import { FUNCTION_PATH, PROJECT, SEEDED } from "../../tools/project.ts";
 import { startStack } from "../../tools/stack/stack.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
-import { runOnPlatform } from "../deploy/management_api.ts";
+import { runOnPlatform } from "../support/management_api.ts";
 import { cliCommand, codeOf, codeToRun, OPERATORS } from "../support/pages.ts";
 import { check } from "../support/requests.ts";
 import { runLine } from "../support/start_process.ts";
