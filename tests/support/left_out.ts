@@ -1,12 +1,22 @@
+import { spawnSync } from "node:child_process";
+
+const isPosix = Deno.build.os !== "windows";
+const starts = (command: string) => !spawnSync(command, ["--version"]).error;
+
+/** What a test may need, and whether this machine has it. */
+const HAS = {
+  "signals": isPosix,
+  "fair sockets": isPosix,
+  "the memory of a process": isPosix,
+  "mcs and mono": starts("mcs") && starts("mono"),
+};
+
 /**
- * Gives a `test` for those that need something which Windows lacks: the only rule by which a test is
- * left out. It is printed, with the reason.
+ * Gives a `test` for those that need something which not every machine has. On one that lacks it, the
+ * test is ignored, and its name is printed with the reason.
  */
-export function testWith(
-  need: "signals" | "fair sockets" | "the memory of a process",
-  timeout = 0,
-) {
-  const ignore = Deno.build.os === "windows";
+export function testWith(need: keyof typeof HAS, timeout = 0) {
+  const ignore = !HAS[need];
   return (name: string, fn: () => Promise<void>): void => {
     if (ignore) console.log(`Left out, because it needs ${need}: ${name}`);
     Deno.test({ name, ignore, timeout, fn });

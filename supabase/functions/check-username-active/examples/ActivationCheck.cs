@@ -1,27 +1,29 @@
-// Asks whether a user has an active key, from a desktop application. For .NET 6 or later, .NET Framework 4.8
-// (add a reference to System.Net.Http) and netstandard2.0. Copy it whole and change Service and ProjectId. Then,
-// at each start, in the thread of the window, where the callbacks run, too (a console program has no such thread):
+// Asks whether a user has an active key, from a desktop application. C# 7.1 or later, for .NET 6 or later,
+// .NET Framework 4.8 (add a reference to System.Net.Http) and netstandard2.0. Copy it whole and change Service
+// and ProjectId. Then, at each start, in the thread of the window, where the callbacks run, too (a console
+// program has no such thread):
 //
-//   await ActivationCheck.KeepAskingAsync("CaptainKirin#0417", ShowWindow, ShowActivation);
+//   var name = ActivationCheck.StoredName() ?? AskForName();
+//   await ActivationCheck.KeepAskingAsync(name, ShowWindow, ShowActivation);
 //
-// For a second product in the same program, copy it again and give the class and the enum other names.
+// For a second product in the same program, copy it again and give the class another name.
 using System;
 using System.Diagnostics;
 using System.IO;
 using System.Linq;
 using System.Net.Http;
 using System.Text;
-using System.Threading;
+using System.Text.RegularExpressions;
 using System.Threading.Tasks;
-
-public enum Activation { Active, Inactive, Mistake, NoAnswer }
 
 public static class ActivationCheck
 {
     const string Service = "https://<ref>.supabase.co/functions/v1/check-username-active";
     const string ProjectId = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
 
-    const long GraceS = 14 * 24 * 60 * 60;
+    public enum Result { Active, Inactive, Mistake, NoAnswer }
+
+    const long DayS = 24 * 60 * 60;
     static readonly TimeSpan Timeout = TimeSpan.FromSeconds(10);
 
     // The product's file has the second of the last 200, a space, and the name.
@@ -35,89 +37,114 @@ public static class ActivationCheck
         DefaultRequestHeaders = { ExpectContinue = false },
     };
     static readonly object Gate = new object();
-    static volatile object latest = Gate;
+    static TaskCompletionSource<bool> end = new TaskCompletionSource<bool>();
 
     /// <summary>Asks once, and stores nothing.</summary>
-    public static async Task<Activation> CheckActiveAsync(string username, CancellationToken cancel = default)
+    public static async Task<Result> CheckActiveAsync(string username)
     {
         // In a thread of its own: a lookup of a proxy or of a name may block, and ignores HttpClient's timeout.
-        var question = Task.Run(() => AskAsync(username, cancel), cancel);
-        await Task.WhenAny(question, Task.Delay(Timeout, cancel)).ConfigureAwait(false);
-        cancel.ThrowIfCancellationRequested();
-        return question.IsCompleted ? await question.ConfigureAwait(false) : Activation.NoAnswer;
+        var question = Task.Run(() => AskAsync(username));
+        await Task.WhenAny(question, Task.Delay(Timeout)).ConfigureAwait(false);
+        return question.IsCompleted ? await question.ConfigureAwait(false) : Result.NoAnswer;
     }
 
     /// <summary>
-    /// Asks, and calls onUnlock or onLock. While there is no answer, it asks again after a pause, and calls one of
-    /// them again. They must not be async. Calling it anew replaces the earlier call. Throws what onUnlock or
-    /// onLock throws, and <see cref="OperationCanceledException"/> once it is cancelled.
+    /// Calls onUnlock at once if this name's last 200 is recent. Asks, and calls onUnlock or onLock. While there
+    /// is no answer, it asks again after a pause, and calls one of them again. They must not be async. Calling
+    /// it anew replaces the earlier call. What onUnlock or onLock throws ends it, too, and is thrown.
     /// </summary>
-    public static async Task KeepAskingAsync(
-        string username, Action onUnlock, Action<Activation> onLock, CancellationToken cancel = default)
+    public static async Task KeepAskingAsync(string username, Action onUnlock, Action<Result> onLock)
     {
-        var own = new object();
-        lock (Gate) latest = own;
+        var ended = EndEarlier();
+        if (HasRecent200(username)) onUnlock();
         var random = new Random();
-        for (var pauseS = 5; latest == own; pauseS = Math.Min(2 * pauseS, 600))
+        for (var pauseS = 5; !ended.IsCompleted; pauseS = Math.Min(2 * pauseS, 600))
         {
-            var result = await CheckActiveAsync(username, cancel);
-            cancel.ThrowIfCancellationRequested();
-            bool isRecent;
+            var question = CheckActiveAsync(username);
+            if (await Task.WhenAny(ended, question) == ended) return;
+            var result = await question;
+            bool isActive;
             lock (Gate)
             {
-                if (latest != own) return;
-                var nowS = DateTimeOffset.UtcNow.ToUnixTimeSeconds();
-                var storedS = StoredS(username);
-                isRecent = storedS <= nowS && nowS < storedS + GraceS;
-                if (result == Activation.Active) Store(nowS + " " + username);
-                if (result == Activation.Inactive && storedS != null) Store("");
+                if (ended.IsCompleted) return;
+                isActive = result == Result.Active || (result != Result.Inactive && HasRecent200(username));
+                if (result == Result.Active) Store(NowS() + " " + username);
+                if (result == Result.Inactive && StoredName() == username) Store("");
             }
-            if (latest != own) return;
-            if (result == Activation.Active || (result != Activation.Inactive && isRecent)) onUnlock();
+            if (isActive) onUnlock();
             else onLock(result);
-            if (result != Activation.NoAnswer) return;
-            await Task.Delay(TimeSpan.FromSeconds(pauseS * (0.5 + random.NextDouble())), cancel);
+            if (result != Result.NoAnswer) return;
+            var pause = Task.Delay(TimeSpan.FromSeconds(pauseS * (0.5 + random.NextDouble())));
+            await Task.WhenAny(ended, pause);
         }
     }
 
-    static async Task<Activation> AskAsync(string username, CancellationToken cancel)
+    /// <summary>Ends KeepAskingAsync, whose task then completes. Call it when the window closes.</summary>
+    public static void StopAsking() => EndEarlier();
+
+    /// <summary>The name of the last 200. Null if there is none, or it cannot be read.</summary>
+    public static string StoredName() => Stored().Name;
+
+    /// <summary>Ends the earlier asking. The result completes when this one is to end.</summary>
+    static Task EndEarlier()
     {
-        var body = "{\"username\":" + Quote(username) + ",\"project_id\":\"" + ProjectId + "\"}";
-        using (var request = new HttpRequestMessage(HttpMethod.Post, Service))
+        lock (Gate)
         {
-            request.Content = new StringContent(body, Encoding.UTF8, "application/json");
-            try
-            {
-                using (var response = await Http.SendAsync(request, HttpCompletionOption.ResponseHeadersRead, cancel))
-                {
-                    var status = (int)response.StatusCode;
-                    if (status == 200) return Activation.Active;
-                    if (status == 499) return Activation.Inactive;
-                    if (status != 400 && status != 405 && status != 413) return Activation.NoAnswer;
-                    Trace.TraceError("check-username-active: status " + status);
-                    return Activation.Mistake;
-                }
-            }
-            catch (Exception error)
-            {
-                Trace.TraceInformation("check-username-active: " + error.Message); // No network, or nothing in time.
-                return Activation.NoAnswer;
-            }
+            end.SetResult(true);
+            end = new TaskCompletionSource<bool>(TaskCreationOptions.RunContinuationsAsynchronously);
+            return end.Task;
         }
     }
 
-    /// <summary>The second of this name's last 200. Null if there is none, or it cannot be read.</summary>
-    static long? StoredS(string username)
+    static async Task<Result> AskAsync(string username)
     {
         try
         {
-            var parts = File.ReadAllText(StoredFile).Split(new[] { ' ' }, 2);
-            return parts[1] == username ? long.Parse(parts[0]) : (long?)null;
+            var body = "{\"username\":" + Quote(username) + ",\"project_id\":\"" + ProjectId + "\"}";
+            using (var request = new HttpRequestMessage(HttpMethod.Post, Service))
+            {
+                request.Content = new StringContent(body, Encoding.UTF8, "application/json");
+                using (var response = await Http.SendAsync(request, HttpCompletionOption.ResponseHeadersRead))
+                {
+                    var status = (int)response.StatusCode;
+                    if (status == 200) return Result.Active;
+                    if (status == 499) return Result.Inactive;
+                    if (status != 400 && status != 405 && status != 413) return Result.NoAnswer;
+                    Trace.TraceError("check-username-active: status " + status);
+                    return Result.Mistake;
+                }
+            }
+        }
+        catch (Exception error)
+        {
+            Trace.TraceInformation("check-username-active: " + error.Message); // No network, or nothing in time.
+            return Result.NoAnswer;
+        }
+    }
+
+    /// <summary>Whether this name's last 200 is less than 14 days old. Clocks differ by up to a day.</summary>
+    static bool HasRecent200(string username)
+    {
+        var (second, name) = Stored();
+        var ageS = NowS() - second;
+        return name == username && -DayS <= ageS && ageS < 14 * DayS;
+    }
+
+    static long NowS() => DateTimeOffset.UtcNow.ToUnixTimeSeconds();
+
+    static (long Second, string Name) Stored()
+    {
+        try
+        {
+            var text = File.ReadAllText(StoredFile);
+            var entry = Regex.Match(text, "^([0-9]{1,12}) (.+)$", RegexOptions.Singleline);
+            if (entry.Success) return (long.Parse(entry.Groups[1].Value), entry.Groups[2].Value);
         }
         catch (Exception)
         {
-            return null;
+            // As if nothing were stored.
         }
+        return (0, null);
     }
 
     static void Store(string text)

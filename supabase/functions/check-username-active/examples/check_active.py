@@ -1,21 +1,22 @@
 """Asks whether a user has an active key, from a tool or an installer. Python 3.8 or later.
 
-Copy it whole and change the first two lines below the imports. An installer asks once:
+Copy it whole and change SERVICE and PROJECT_ID. An installer asks once:
 
     result = check_active("CaptainKirin#0417")
 
 A tool asks at each start, in a thread of its own, where the callbacks run, too:
 
-    keep_asking("CaptainKirin#0417", show_window, show_activation)
+    name = stored_name() or input("Name: ").strip()
+    keep_asking(name, show_window, show_activation)
 """
 
-import http.client
 import json
 import logging
 import os
 import pathlib
 import queue
 import random
+import re
 import threading
 import time
 import urllib.request
@@ -28,11 +29,11 @@ FOLDER = pathlib.Path(
     os.environ.get("LOCALAPPDATA") or os.path.expanduser("~"), "check-username-active"
 )
 FILE = FOLDER / (PROJECT_ID + ".txt")
-GRACE_S = 14 * 24 * 60 * 60
+DAY_S = 24 * 60 * 60
 TIMEOUT_S = 10
 
 _lock = threading.Lock()
-_replaced = threading.Event()  # Of the last call of keep_asking.
+_ended = threading.Event()  # Of the last call of keep_asking.
 _log = logging.getLogger(__name__)
 
 
@@ -74,61 +75,71 @@ def _ask(body, results):
             elif response.status in (400, 405, 413):
                 _log.error("check-username-active: status %d", response.status)
                 results.put("mistake")
-    except (OSError, http.client.HTTPException) as error:
+    except Exception as error:
         _log.info("check-username-active: %s", error)  # No network, or a bad response.
     finally:
         results.put("no answer")
 
 
 def keep_asking(username, unlock, lock):
-    """Asks, and calls unlock() or lock(result). While there is no answer, it asks again after a
-    pause, and calls one of them again. Calling it anew, in any thread, replaces the earlier call,
-    and stop_asking() ends it. Raises what unlock or lock raises.
+    """Calls unlock() at once if this name's last 200 is recent. Asks, and calls unlock() or
+    lock(result). While there is no answer, it asks again after a pause, and calls one of them
+    again. Calling it anew, in any thread, replaces the earlier call, and stop_asking() ends it.
+    What unlock or lock raises ends it, too, and is raised.
     """
-    replaced = stop_asking()
+    ended = stop_asking()
+    if _has_recent_200(username):
+        unlock()
     pause_s = 5
-    while not replaced.is_set():
+    while not ended.is_set():
         result = check_active(username)
         with _lock:
-            if replaced.is_set():
+            if ended.is_set():
                 return
-            now_s = int(time.time())
-            stored_s = _stored_s(username)
+            is_active = result == "active" or (
+                result != "inactive" and _has_recent_200(username)
+            )
             if result == "active":
-                _store(f"{now_s} {username}")
-            if result == "inactive" and stored_s is not None:
+                _store(f"{int(time.time())} {username}")
+            elif result == "inactive" and stored_name() == username:
                 _store("")
-        is_recent = stored_s is not None and stored_s <= now_s < stored_s + GRACE_S
-        # Not with the lock: the callback may wait for a thread that calls stop_asking.
-        if replaced.is_set():
-            return
-        if result == "active" or (result != "inactive" and is_recent):
+        if is_active:
             unlock()
         else:
             lock(result)
         if result != "no answer":
             return
-        replaced.wait(pause_s * random.uniform(0.5, 1.5))
+        ended.wait(pause_s * random.uniform(0.5, 1.5))
         pause_s = min(2 * pause_s, 600)
 
 
 def stop_asking():
     """Ends keep_asking. It stores nothing more. A callback that is about to begin may run."""
-    global _replaced
+    global _ended
     with _lock:
-        _replaced.set()
-        _replaced = threading.Event()
-        return _replaced
+        _ended.set()
+        _ended = threading.Event()
+        return _ended
 
 
-def _stored_s(username):
-    """The second of this name's last 200. None if there is none, or it cannot be read."""
+def stored_name():
+    """The name of the last 200. None if there is none, or it cannot be read."""
+    return _stored()[1]
+
+
+def _has_recent_200(username):
+    """Whether this name's last 200 is less than 14 days old. Clocks differ by up to a day."""
+    second, name = _stored()
+    return name == username and -DAY_S <= int(time.time()) - second < 14 * DAY_S
+
+
+def _stored():
     try:
         text = FILE.read_bytes().decode()
-        second = int(text.partition(" ")[0])
-        return second if text == f"{second} {username}" else None
     except (OSError, ValueError):
-        return None
+        text = ""
+    entry = re.fullmatch("([0-9]{1,12}) (.+)", text, re.DOTALL)
+    return (int(entry[1]), entry[2]) if entry else (0, None)
 
 
 def _store(text):

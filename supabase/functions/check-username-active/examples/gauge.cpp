@@ -4,12 +4,12 @@
 //   void showGauge() { … }
 //   void showActivation(activation::Result result) { … }
 //   static activation::Asking asking(showGauge, showActivation);
-//   asking.ask("CaptainKirin#0417");  // At each start, and again after an activation.
-//   asking.update();                  // Each frame.
+//   asking.ask(activation::storedName());  // At each start, unless the name is empty.
+//   asking.ask("CaptainKirin#0417");       // After an activation.
+//   asking.update();                       // Each frame.
 //
-// Have one Asking for a product. For a second product in the same module, copy the file again and
-// give the namespace another name. Microsoft Flight Simulator 2024 has another storage: see
-// Storage.
+// Have one Asking for a product. For a second product, copy the file again: into another .cpp file,
+// or into the same one with another name for the namespace `activation`.
 #include <MSFS/MSFS_Network.h>
 
 #include <algorithm>
@@ -24,55 +24,59 @@
 #include <utility>
 
 namespace activation {
+namespace {  // So that two copies of this file, in two .cpp files, have nothing in common.
 
-inline const std::string SERVICE = "https://<ref>.supabase.co/functions/v1/check-username-active";
-inline const std::string PROJECT_ID = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
+const std::string SERVICE = "https://<ref>.supabase.co/functions/v1/check-username-active";
+const std::string PROJECT_ID = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
 
-inline constexpr long long GRACE_S = 14 * 24 * 60 * 60;
+// The product's file has the second of the last 200, a space, and the name. The folder is kept.
+const std::string STORED_FILE = "\\work\\check-username-active." + PROJECT_ID;
+const long long DAY_S = 24 * 60 * 60;
 using Clock = std::chrono::steady_clock;
 
 enum class Result { Active, Inactive, Mistake, NoAnswer };
 
-/**
- * The product's file: the second of the last 200, a space, and the name. In 2024, files are in
- * /work/, and the IO API calls back: begin to read in load(), and let isLoaded() be true once the
- * text is there or cannot be read.
- */
-class Storage {
- public:
-  void load() {
-    text_.clear();
-    FILE* const file = std::fopen(path_.c_str(), "rb");
-    if (!file) return;
-    char bytes[2048];
-    text_.assign(bytes, std::fread(bytes, 1, sizeof bytes, file));
-    std::fclose(file);
-  }
-
-  bool isLoaded() const { return true; }
-
-  void save(std::string text) {
-    text_ = std::move(text);
-    FILE* const file = std::fopen(path_.c_str(), "wb");
-    if (!file) return;  // The next 200 tries again.
-    std::fwrite(text_.data(), 1, text_.size(), file);
-    std::fclose(file);
-  }
-
-  /** The second of this name's last 200, or -1 if there is none. */
-  long long seconds(const std::string& username) const {
-    char* end = nullptr;
-    const long long second = std::strtoll(text_.c_str(), &end, 10);
-    return end == " " + username ? second : -1;
-  }
-
- private:
-  const std::string path_ = "\\work\\check-username-active." + PROJECT_ID;  // This folder is kept.
-  std::string text_;
+struct Entry {
+  long long second = 0;
+  std::string name;
 };
 
-/** A request, and what came of it. It lives until the simulator calls back, even if nobody waits.
- */
+/** Reads the file, or, if a crash has left it empty, its copy. */
+Entry load() {
+  for (const char* const suffix : {"", ".copy"}) {
+    FILE* const file = std::fopen((STORED_FILE + suffix).c_str(), "rb");
+    if (!file) continue;
+    char bytes[2048];
+    const std::string text(bytes, std::fread(bytes, 1, sizeof bytes, file));
+    std::fclose(file);
+    char* end = nullptr;
+    const long long second = std::strtoll(text.c_str(), &end, 10);
+    if (second > 0 && *end == ' ') return {second, end + 1};
+  }
+  return {};
+}
+
+/** Writes the copy first, so that one of the two is whole at any time. */
+void save(const std::string& text) {
+  for (const char* const suffix : {".copy", ""}) {
+    FILE* const file = std::fopen((STORED_FILE + suffix).c_str(), "wb");
+    if (!file) return;  // The next 200 tries again.
+    std::fwrite(text.data(), 1, text.size(), file);
+    std::fclose(file);
+  }
+}
+
+/** The name of the last 200. Empty if there is none, or it cannot be read. */
+[[maybe_unused]] std::string storedName() { return load().name; }
+
+/** Whether this name's last 200 is less than 14 days old. Clocks differ by up to a day. */
+bool hasRecent200(const std::string& username) {
+  const Entry entry = load();
+  const long long ageS = std::time(nullptr) - entry.second;
+  return entry.name == username && -DAY_S <= ageS && ageS < 14 * DAY_S;
+}
+
+/** A request. It lives until the simulator calls back, even if nobody waits for it any more. */
 struct Request {
   std::string body;
   FsNetworkHttpRequestParam param = {};
@@ -83,13 +87,11 @@ struct Request {
 };
 
 /** The simulator calls back when the request is done. Only then is its status known. */
-inline void onResponse(FsNetworkRequestId id, int, void* data) {
+void onResponse(FsNetworkRequestId id, int, void* data) {
   const std::unique_ptr<std::shared_ptr<Request>> share(
       static_cast<std::shared_ptr<Request>*>(data));
   Request& request = **share;
   request.isOver = true;
-  if (share->use_count() == 1 || Clock::now() >= request.giveUpAt) return;  // Nobody waits.
-  // The HTTP status, as other projects have it; the documentation says "error code" only.
   const int status = fsNetworkHttpRequestGetErrorCode(id);
   if (status == 200) request.result = Result::Active;
   if (status == 499) request.result = Result::Inactive;
@@ -100,7 +102,7 @@ inline void onResponse(FsNetworkRequestId id, int, void* data) {
 }
 
 /** Writes a name, which is UTF-8, for JSON. */
-inline std::string escape(const std::string& name) {
+std::string escape(const std::string& name) {
   std::string json;
   for (const char letter : name) {
     if (static_cast<unsigned char>(letter) < ' ') {
@@ -123,45 +125,42 @@ class Asking {
   Asking(const Asking&) = delete;
   Asking& operator=(const Asking&) = delete;
 
-  /** Asks about this name from now on, and about no other. Reads what is stored. */
+  /** Asks about this name from now on, and about no other. */
   void ask(std::string username) {
     cancel();
     username_ = std::move(username);
-    isAsking_ = true;
+    isAsking_ = isNew_ = true;
     pauseS_ = 5;
     askAt_ = Clock::now();
-    storage_.load();
   }
 
-  /** Calls unlock or lock when there is a result. While there is no answer, asks again after a
-   * pause. */
+  /**
+   * Calls unlock at once if this name's last 200 is recent. Asks, and calls unlock or lock when
+   * there is a result. While there is no answer, it asks again after a pause.
+   */
   void update() {
-    if (!isAsking_ || Clock::now() < askAt_ || !storage_.isLoaded()) return;
+    if (!isAsking_ || Clock::now() < askAt_) return;
+    // Callbacks are called last, because they may ask anew, and as copies, because they may destroy
+    // this object.
+    const auto unlock = unlock_;
+    const auto lock = lock_;
+    if (std::exchange(isNew_, false) && hasRecent200(username_)) return unlock();
+
     if (!request_) send();
     if (!request_->isOver && Clock::now() < request_->giveUpAt) return;
     const Result result = request_->result;
     cancel();
-
-    const long long nowS = std::time(nullptr);
-    const long long storedS = storage_.seconds(username_);
-    if (result == Result::Active) storage_.save(std::to_string(nowS) + " " + username_);
-    if (result == Result::Inactive && storedS >= 0) storage_.save("");
-    const bool isRecent = storedS >= 0 && storedS <= nowS && nowS < storedS + GRACE_S;
+    const bool isActive = result == Result::Active ||
+                          (result != Result::Inactive && hasRecent200(username_));
+    if (result == Result::Active) save(std::to_string(std::time(nullptr)) + " " + username_);
+    if (result == Result::Inactive && load().name == username_) save("");
 
     isAsking_ = result == Result::NoAnswer;
     const std::chrono::duration<double> pause(pauseS_ *
                                               std::uniform_real_distribution<>(0.5, 1.5)(random_));
     askAt_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(pause);
     pauseS_ = std::min(2 * pauseS_, 600);
-
-    // Last, because a callback may ask anew, and a copy, because it may destroy this.
-    const auto unlock = unlock_;
-    const auto lock = lock_;
-    if (result == Result::Active || (result != Result::Inactive && isRecent)) {
-      unlock();
-    } else {
-      lock(result);
-    }
+    isActive ? unlock() : lock(result);
   }
 
  private:
@@ -173,7 +172,7 @@ class Asking {
     auto* const share = new std::shared_ptr<Request>(request_);
     // The header spells it so. The documentation writes fsNetworkHttpRequestPOST.
     request_->id = fsNetworkHttpRequestPost(SERVICE.c_str(), &request_->param, onResponse, share);
-    if (request_->id != 0) return;
+    if (request_->id != 0 || request_->isOver) return;
     delete share;  // Not sent: the simulator sends three at a time, for all modules together.
     request_->isOver = true;
   }
@@ -186,12 +185,13 @@ class Asking {
   const std::function<void()> unlock_;
   const std::function<void(Result)> lock_;
   std::string username_;
-  Storage storage_;
   std::shared_ptr<Request> request_;
   bool isAsking_ = false;
+  bool isNew_ = false;
   int pauseS_ = 5;
   Clock::time_point askAt_;
   std::minstd_rand random_{static_cast<unsigned>(Clock::now().time_since_epoch().count())};
 };
 
+}  // namespace
 }  // namespace activation

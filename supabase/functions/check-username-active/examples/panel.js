@@ -1,10 +1,12 @@
 // Asks whether a user has an active key, from an in-game panel. A classic script, in the ES2017 of
-// the simulator's engine. Copy it whole, change the first three lines (other add-ons may share the
-// page, so give `activation` a name of your own), and load it after /JS/dataStorage.js, which has
+// the simulator's engine. Copy it whole, change SERVICE and PROJECT_ID, give `activation` a name of
+// your own (other add-ons may share the page), and load it after /JS/dataStorage.js, which has
 // GetStoredData and SetStoredData. Then, at each start, once the storage is ready:
 //
 //   RegisterViewListener("JS_LISTENER_DATASTORAGE", () => {
-//     activation.keepAsking("CaptainKirin#0417", showPanel, showActivation).catch(console.error);
+//     const name = activation.storedName();
+//     if (!name) return askForName(); // Which ends in the same call of keepAsking.
+//     activation.keepAsking(name, showPanel, showActivation).catch(console.error);
 //   });
 //
 // For a second product, copy it again.
@@ -15,15 +17,14 @@ const activation = (() => {
 
   // The storage has one entry for the product: the second of the last 200, a space, and the name.
   const ENTRY = "check-username-active." + PROJECT_ID;
-  const GRACE_S = 14 * 24 * 60 * 60;
+  const DAY_S = 24 * 60 * 60;
   let latest;
 
   /** Asks once, and stores nothing. Resolves to "active", "inactive", "mistake" or "no answer". */
   function checkActive(username) {
     return new Promise((resolve) => {
-      // fetch cannot be ended in this engine, and would keep a silent connection.
+      // Not fetch, which cannot be ended in this engine.
       const request = new XMLHttpRequest();
-      const address = new URL(SERVICE).href;
       const end = (result) => {
         request.onreadystatechange = null;
         clearTimeout(timer);
@@ -31,60 +32,83 @@ const activation = (() => {
         request.abort();
       };
       const timer = setTimeout(() => end("no answer"), 10000);
-      request.onreadystatechange = () => {
-        // From 2 on, the status is there. It is 0 without a response.
-        if (request.readyState < 2) return;
-        const status = request.status;
-        const url = request.responseURL || address;
-        if (url !== address) end("no answer"); // Redirected.
-        else if (status === 200) end("active");
-        else if (status === 499) end("inactive");
-        else if (![400, 405, 413].includes(status)) end("no answer");
-        else {
-          console.error("check-username-active: status " + status);
-          end("mistake");
-        }
-      };
-      request.open("POST", SERVICE);
-      request.send(
-        JSON.stringify({ username: username, project_id: PROJECT_ID }),
-      );
+      try {
+        const address = new URL(SERVICE).href;
+        request.onreadystatechange = () => {
+          // From 2 on, the status is there. It is 0 without a response.
+          if (request.readyState < 2) return;
+          const isOwn = (request.responseURL || address) === address;
+          end(isOwn ? resultOf(request.status) : "no answer"); // Not if redirected.
+        };
+        request.open("POST", address);
+        request.send(JSON.stringify({ username, project_id: PROJECT_ID }));
+      } catch (error) {
+        console.error("check-username-active: " + error);
+        end("no answer");
+      }
     });
   }
 
+  function resultOf(status) {
+    if (status === 200) return "active";
+    if (status === 499) return "inactive";
+    if (![400, 405, 413].includes(status)) return "no answer";
+    console.error("check-username-active: status " + status);
+    return "mistake";
+  }
+
   /**
-   * Asks, and calls unlock() or lock(result). While there is no answer, it asks again after a pause,
-   * and calls one of them again. Calling it anew replaces the earlier call. What unlock or lock
-   * throws rejects the promise.
+   * Calls unlock() at once if this name's last 200 is recent. Asks, and calls unlock() or
+   * lock(result). While there is no answer, it asks again after a pause, and calls one of them
+   * again. Calling it anew replaces the earlier call. What unlock or lock throws ends the asking,
+   * and rejects the promise.
    */
   async function keepAsking(username, unlock, lock) {
     const own = {};
     latest = own;
+    if (hasRecent200(username)) await unlock();
     for (let pauseS = 5; latest === own; pauseS = Math.min(2 * pauseS, 600)) {
       const result = await checkActive(username);
       if (latest !== own) return;
-      const nowS = Math.floor(Date.now() / 1000);
-      const ageS = nowS - storedS(username);
-      if (result === "active") store(nowS + " " + username);
-      if (result === "inactive" && !isNaN(ageS)) store("");
-      const isRecent = 0 <= ageS && ageS < GRACE_S;
-      if (result === "active" || (result !== "inactive" && isRecent)) {
-        await unlock();
-      } else await lock(result);
+      const isActive = result === "active" ||
+        (result !== "inactive" && hasRecent200(username));
+      if (result === "active") store(nowS() + " " + username);
+      if (result === "inactive" && storedName() === username) store("");
+      if (isActive) await unlock();
+      else await lock(result);
       if (result !== "no answer") return;
       const pauseMs = pauseS * (500 + 1000 * Math.random());
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   }
 
-  /** The second of this name's last 200. NaN if there is none, or it cannot be read. */
-  function storedS(username) {
+  /** Ends keepAsking. No callback begins any more. */
+  function stopAsking() {
+    latest = undefined;
+  }
+
+  /** The name of the last 200. Undefined if there is none, or it cannot be read. */
+  function storedName() {
+    return stored().name;
+  }
+
+  /** Whether this name's last 200 is less than 14 days old. Clocks differ by up to a day. */
+  function hasRecent200(username) {
+    const { name, second } = stored();
+    const ageS = nowS() - second;
+    return name === username && -DAY_S <= ageS && ageS < 14 * DAY_S;
+  }
+
+  function nowS() {
+    return Math.floor(Date.now() / 1000);
+  }
+
+  function stored() {
     try {
-      const text = GetStoredData(ENTRY);
-      const second = parseInt(text, 10);
-      return text === second + " " + username ? second : NaN;
+      const entry = /^([0-9]{1,12}) ([^]+)$/.exec(GetStoredData(ENTRY));
+      return { second: Number(entry[1]), name: entry[2] };
     } catch (error) {
-      return NaN;
+      return {};
     }
   }
 
@@ -96,5 +120,5 @@ const activation = (() => {
     }
   }
 
-  return { checkActive, keepAsking };
+  return { checkActive, keepAsking, stopAsking, storedName };
 })();

@@ -1,0 +1,12 @@
+// What gauge.cpp uses of the simulator's header, as its documentation describes it.
+#pragma once
+using FsNetworkRequestId = long long;
+using HttpRequestCallback = void (*)(FsNetworkRequestId request, int error, void* data);
+struct FsNetworkHttpRequestParam {
+  char* postField;
+};
+extern "C" FsNetworkRequestId fsNetworkHttpRequestPost(const char* url,
+                                                       FsNetworkHttpRequestParam* param,
+                                                       HttpRequestCallback callback, void* data);
+extern "C" int fsNetworkHttpRequestGetErrorCode(FsNetworkRequestId request);
+extern "C" bool fsNetworkHttpCancelRequest(FsNetworkRequestId request);
