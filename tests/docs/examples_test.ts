@@ -9,31 +9,23 @@ import * as fc from "fast-check";
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { npx, run } from "../../tools/command.ts";
+import { run } from "../../tools/command.ts";
 import { listenOnLoopback } from "../../tools/loopback.ts";
-import { FUNCTION_FOLDER, FUNCTION_PATH, SEEDED } from "../../tools/project.ts";
+import { FUNCTION_PATH, SEEDED } from "../../tools/project.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { VERSIONS } from "../../tools/versions.ts";
 import { testWith } from "../support/left_out.ts";
 import { resultOf } from "../support/openapi.ts";
-import { readExample } from "../support/pages.ts";
+import { CALLERS, codeBlock, readExample } from "../support/pages.ts";
 import { issueKeys, serviceUnderTest } from "../support/service_under_test.ts";
 import { createPanel, startProgram } from "./examples/add_ons.ts";
-import {
-  type AddOn,
-  createModel,
-  play,
-  SCENARIOS,
-  START_S,
-} from "./examples/simulation.ts";
+import { type AddOn, play, SCENARIOS, START_S } from "./examples/simulation.ts";
 
 /** The product in the code. */
 const PRODUCT = SEEDED.project_id;
 
 /** A name with everything that could get lost on its way. */
 const USER = 'Zoë "Ace" \\ \t\u0001 😀#4821';
-
-const DRIVERS = fileURLToPath(new URL("examples", import.meta.url));
 
 /** What an add-on may get: from the function, the platform, or something on the way. */
 const STATUSES = [
@@ -45,79 +37,41 @@ const STATUSES = [
 const ALL = [
   ...SCENARIOS,
   ...STATUSES.map((status) => {
-    const result = resultOf(status);
-    const does = result === "active"
+    const does = resultOf(status) === "active"
       ? `unlock: ${START_S} Amelia`
-      : `lock ${result}: nothing`;
+      : `lock ${resultOf(status)}: nothing`;
     return [`0 service ${status}; ask Amelia -> asks Amelia; ${does}`];
   }),
   [`0 ask ${USER} -> asks ${USER}; unlock: ${START_S} ${USER}`],
 ];
 
-/** Fails unless the add-on does what the list says, apart from scenarios with these events. */
-async function assertFollowsList(addOn: AddOn, others: RegExp) {
-  for (const lines of ALL.filter((lines) => !others.test(lines.join()))) {
-    const steps = lines.map((line) => line.replace(/ ->.*/, ""));
-    assertEquals(await play(addOn, steps), lines);
-  }
-}
-
-/** Fails unless the add-on does what the model does, in random scenarios of these events. */
-async function assertFollowsModel(
-  addOn: AddOn,
-  runs: number,
-  kinds: string[][],
-) {
-  const model = createModel();
-  const of = (texts: string[]) => fc.constantFrom(...texts);
-  const event = fc.oneof(...kinds.map(of));
-  const gap = fc.oneof(fc.nat(12), fc.nat(400));
-  const scenario = fc.array(fc.tuple(gap, event), {
-    minLength: 2,
-    maxLength: 10,
-  })
-    .map((steps) => {
-      let second = 0;
-      // Tenths of their own, so that nothing happens at the same time.
-      return steps.map(([gap, event], tenth) =>
-        `${(second += gap)}.${tenth} ${event}`
-      );
-    });
-  await fc.assert(
-    fc.asyncProperty(scenario, async (steps) => {
-      assertEquals(await play(addOn, steps), await play(model, steps));
-    }),
-    { numRuns: Number(Deno.env.get("FUZZ_RUNS") ?? runs) },
-  );
-}
-
 /** What happens in random scenarios. */
 const EVENTS = [
   ["ask Amelia", "ask Amelia", "ask Bessie", "ask 1999990 Amelia", "name"],
-  ["callback asks Bessie; ask Amelia", "storage fine; ask Amelia", "stop"],
+  ["callback asks Bessie; ask Amelia", "callback throws; ask Amelia", "stop"],
   ["200", "499", "400", "500", "off", "silent"].map((to) => `service ${to}`),
   ["200", "499", "413", "503"].map((status) => `answer ${status}`),
   ["-1", "3600", "-86400", "1209600"].map((step) => `clock ${step}`),
-  ["stored 1999990 Amelia", "stored 2080000 Amelia", "storage broken"],
+  ["stored 1999990 Amelia", "stored 2080000 Amelia"],
+  ["storage broken", "storage fine; ask Amelia"],
 ];
 
-Deno.test("examples: the model of the rules does what the list says", async () => {
-  await assertFollowsList(createModel(), /frames|empty|tasks/);
-});
-
-Deno.test("examples: panel.js keeps the rules", async () => {
-  // Its pauses do not vary.
-  const code = replace(await readExample("panel.js"), [
-    ["(500 + 1000 * Math.random())", "1000"],
-    ["<ref>", "example"],
-  ]);
-  const panel = createPanel(code);
-  await assertFollowsList(panel, /frames|empty|tasks/);
-  await assertFollowsModel(panel, 2_500, [
-    ...EVENTS,
-    ["storage read-only", "callback throws; ask Amelia"],
-  ]);
-});
+/** Random scenarios without some events. Between two steps pass seconds, or minutes. */
+function scenarios(others: RegExp) {
+  const events = EVENTS.flat().filter((event) => !others.test(event));
+  const seconds = fc.oneof(fc.nat(12), fc.nat(400));
+  const steps = fc.array(fc.tuple(seconds, fc.constantFrom(...events)), {
+    minLength: 2,
+    maxLength: 10,
+  });
+  return steps.map((steps) => {
+    let second = 0;
+    // Tenths of their own, so that nothing happens at the same time.
+    return steps.map(([seconds, event], tenth) =>
+      `${(second += seconds)}.${tenth} ${event}`
+    );
+  });
+}
 
 /** Replaces texts that have to be there. */
 function replace(code: string, texts: string[][]): string {
@@ -128,25 +82,45 @@ function replace(code: string, texts: string[][]): string {
   return code;
 }
 
-const FOLDER = `check-username-active/${PRODUCT}.txt`;
-const GPP = "g++ -std=c++17 -Wall -Wextra -Wshadow -Werror -I. " +
-  `-I${DRIVERS} -fno-exceptions -fno-rtti -fsanitize=address,undefined`;
+/** The panel's code, whose pauses do not vary. */
+const PANEL = replace(await readExample("panel.js"), [
+  ["(500 + 1000 * Math.random())", "1000"],
+  ["<ref>", "example"],
+]);
 
-/** Each file: what builds, starts and cannot happen to its add-on, where that stores, and what of the file the test replaces. */
+/** Fails unless the add-on does what the list says, apart from scenarios with these events. */
+async function assertFollowsList(addOn: AddOn, others: RegExp) {
+  for (const lines of ALL.filter((lines) => !others.test(lines.join()))) {
+    const steps = lines.map((line) => line.replace(/ ->.*/, ""));
+    assertEquals(await play(addOn, steps), lines);
+  }
+}
+
+Deno.test("examples: panel.js does what the list says", async () => {
+  await assertFollowsList(createPanel(PANEL), /frames|empty|tasks/);
+});
+
+const DRIVERS = fileURLToPath(new URL("examples", import.meta.url));
+const COMPILE_CPP = "g++ -std=c++17 -Wall -Wextra -Wshadow -Werror -I. " +
+  `-I${DRIVERS} -fno-exceptions -fno-rtti -fsanitize=address,undefined`;
+const COMPILE_CS =
+  "mcs -langversion:7 -warnaserror -define:TRACE -r:System.Net.Http";
+const testWithMono = testWith("mcs and mono");
+
+/** For each file: how its add-on is built and started, where it stores, and what it cannot do. */
 const PROGRAMS = {
   "check_active.py": {
-    build: "python3 -m py_compile check_active.py",
     start: ["python3", `${DRIVERS}/tool.py`],
-    file: FOLDER,
+    file: `check-username-active/${PRODUCT}.txt`,
     others: /frames|empty|tasks/,
     replaced: [
       ["TIMEOUT_S = 10", "TIMEOUT_S = 2"],
       ["random.uniform(0.5, 1.5)", "1"],
     ],
-    test: Deno.test,
+    runs: 2_500,
   },
   "gauge.cpp": {
-    build: `${GPP} ${DRIVERS}/simulator.cpp`,
+    build: `${COMPILE_CPP} ${DRIVERS}/simulator.cpp second.cpp`,
     start: ["./a.out"],
     file: `work/check-username-active.${PRODUCT}`,
     others: /throws|tasks/,
@@ -156,14 +130,11 @@ const PROGRAMS = {
       ["std::uniform_real_distribution<>(0.5, 1.5)(random_)", "1"],
       ["\\\\work\\\\", "work/"],
     ],
-    test: Deno.test,
   },
   "ActivationCheck.cs": {
-    build:
-      "mcs -langversion:7.1 -warnaserror -define:TRACE -r:System.Net.Http" +
-      ` -out:a.exe ActivationCheck.cs ${DRIVERS}/desktop.cs`,
+    build: `${COMPILE_CS} -out:a.exe ActivationCheck.cs ${DRIVERS}/desktop.cs`,
     start: ["mono", "a.exe"],
-    file: FOLDER,
+    file: `check-username-active/${PRODUCT}.txt`,
     others: /frames|empty/,
     replaced: [
       ["FromSeconds(10)", "FromSeconds(2)"],
@@ -172,64 +143,88 @@ const PROGRAMS = {
       ["DateTimeOffset.UtcNow", "Simulated.UtcNow"],
       ["(0.5 + random.NextDouble())", "(1 + 0 * random.NextDouble())"],
     ],
-    test: testWith("mcs and mono"),
+    test: testWithMono,
   },
 };
 
-/** Runs a line of commands in a folder. Fails unless it succeeds. */
-async function shell(cwd: URL, line: string, ...args: string[]) {
-  const env = { LOCALAPPDATA: ".", XDG_DATA_HOME: fileURLToPath(cwd) };
-  const output = await run("sh", ["-c", `${line} "$@"`, "sh", ...args], {
-    cwd,
-    env,
-  });
-  assert(output.success, output.stdout + output.stderr);
-  return output;
+/** A folder to build and run in. Disposing of it removes it. */
+async function makeBuildFolder() {
+  const folder = await makeTempFolder();
+  const cwd = fileURLToPath(folder.url);
+  const options = { cwd, env: { LOCALAPPDATA: ".", XDG_DATA_HOME: cwd } };
+  return {
+    ...folder,
+    options,
+    write: (name: string, text: string) =>
+      Deno.writeTextFile(new URL(name, folder.url), text),
+    /** Runs a line of commands. Fails unless it succeeds. */
+    async shell(line: string, ...args: string[]) {
+      const script = ["-c", `${line} "$@"`, "sh", ...args];
+      const output = await run("sh", script, options);
+      assert(output.success, output.stdout + output.stderr);
+      return output;
+    },
+  };
 }
 
+const SECOND_PRODUCT = crypto.randomUUID();
+const ASK_ABOUT_SECOND_PRODUCT = `
+void askAboutSecondProduct() {
+  static activation::Asking asking([] {}, [](activation::Result) {});
+  asking.ask("Amelia");
+  asking.update();
+}`;
+
 for (const [name, program] of Object.entries(PROGRAMS)) {
-  const { build, start, file, others, replaced, test } = program;
-  test(`examples: ${name} keeps the rules`, async () => {
-    await using folder = await makeTempFolder();
-    const cwd = folder.url;
+  const { build, start, file, others, replaced, runs, test } = {
+    ...{ build: "true", runs: 200, test: Deno.test },
+    ...program,
+  };
+  test(`examples: ${name} does what the list says, and what panel.js does`, async () => {
+    await using folder = await makeBuildFolder();
     const { API_URL } = serviceUnderTest();
     await using standIn = await startStandIn(API_URL + FUNCTION_PATH);
+    const original = await readExample(name);
     const address = ["https://<ref>.supabase.co", standIn.url];
-    const code = replace(await readExample(name), [address, ...replaced]);
-    await Deno.writeTextFile(new URL(name, cwd), code);
-    await shell(cwd, build);
+    await folder.write(name, replace(original, [address, ...replaced]));
+    const second = replace(original, [[PRODUCT, SECOND_PRODUCT]]);
+    await folder.write("second.cpp", second + ASK_ABOUT_SECOND_PRODUCT);
+    await folder.shell(build);
 
-    const env = { LOCALAPPDATA: ".", XDG_DATA_HOME: fileURLToPath(cwd) };
-    await using addOn = await startProgram(start, { cwd, env }, file);
+    await using addOn = startProgram(start, folder.options, file);
     await assertFollowsList(addOn, others);
-    await assertFollowsModel(addOn, 200, EVENTS);
-    // What a gauge sends goes through the simulator.
-    if (name === "gauge.cpp") return;
+    const panel = createPanel(PANEL);
+    await fc.assert(
+      fc.asyncProperty(scenarios(others), async (steps) => {
+        assertEquals(await play(addOn, steps), await play(panel, steps));
+      }),
+      { numRuns: Number(Deno.env.get("FUZZ_RUNS") ?? runs) },
+    );
+    if (name === "gauge.cpp") {
+      const said = await addOn.tell("second", 0, START_S);
+      assertStringIncludes(said.join(), SECOND_PRODUCT);
+      return;
+    }
 
     await using _keys = await issueKeys([USER], PRODUCT);
-    const users = { [USER]: "active", x: "inactive", "": "mistake" };
-    const results = { ...RESULTS, ...users };
-    const names = Object.keys(results);
-    const asked = await shell(cwd, start.join(" "), ...names);
+    const results = {
+      ...Object.fromEntries(
+        RESPONSES.map((it) => [it, resultOf(parseInt(it))]),
+      ),
+      ...{ [USER]: "active", x: "inactive", "": "mistake" },
+    };
+    const asked = await folder.shell(start.join(" "), ...Object.keys(results));
     assertEquals(asked.stdout.split("\n"), Object.values(results));
     assertStringIncludes(asked.stderr, "check-username-active: status 400");
     assertNotMatch(asked.stderr, /Traceback|Unhandled/);
   });
 }
 
-/** What comes back for a name, and what that means. */
-const RESULTS = {
-  "nothing": "no answer",
-  "200": "active",
-  "200 without its body": "active",
-  "499 without its body": "inactive",
-  "413 without its body": "mistake",
-  "302": "no answer",
-  "307": "no answer",
-  "500 without its body": "no answer",
-  "garbage": "no answer",
-  "an end": "no answer",
-};
+/** What comes back for a name. Only the status counts. */
+const RESPONSES = [
+  ...["nothing", "garbage", "an end", "200", "302", "307"],
+  ...["200", "499", "413", "500"].map((status) => `${status} without its body`),
+];
 
 /** A service that does what the name says. Other names come to the one under test. */
 function startStandIn(address: string) {
@@ -238,7 +233,7 @@ function startStandIn(address: string) {
     if (request.url !== FUNCTION_PATH) return response.end();
     const body = await text(request);
     const { username } = JSON.parse(body);
-    if (!(username in RESULTS)) {
+    if (!RESPONSES.includes(username)) {
       const { status } = await fetch(address, { method: "POST", body });
       return response.writeHead(status).end("Forwarded");
     }
@@ -248,4 +243,48 @@ function startStandIn(address: string) {
     response.writeHead(parseInt(username), { Location: "/" }).flushHeaders();
     if (!username.includes("without")) response.end("Not JSON");
   }));
+}
+
+/** Just enough of Windows Forms to compile against. */
+const WINDOWS_FORMS = `namespace System.Windows.Forms {
+  public class Control { public string Text; public int Top; public bool Visible, AutoSize; public EventHandler Click; }
+  public class Label : Control {} public class TextBox : Control {} public class Button : Control {}
+  public class Form : Control {
+    public EventHandler Load, FormClosed;
+    public System.Collections.Generic.List<Control> Controls;
+  }
+  public class Application { public static void Run(Form form) {} }
+}`;
+const TKINTER = "import runpy, sys, unittest.mock as mock; " +
+  "sys.modules['tkinter'] = mock.MagicMock(); runpy.run_path('add_on')";
+
+/** For each file: the language of the add-on on the page, and what takes both as they are. */
+const SHIPPED = {
+  "panel.js": {
+    language: "html",
+    command: `npx --yes acorn@${VERSIONS.acorn} --ecma2017 --silent panel.js`,
+  },
+  "check_active.py": { language: "python", command: `python3 -c "${TKINTER}"` },
+  "gauge.cpp": {
+    language: "cpp",
+    command: `${COMPILE_CPP} -c -xc++ -include gauge.cpp`,
+  },
+  "ActivationCheck.cs": {
+    language: "csharp",
+    command: `${COMPILE_CS} -out:a.exe ActivationCheck.cs windows_forms.cs`,
+    test: testWithMono,
+  },
+};
+
+for (const [name, shipped] of Object.entries(SHIPPED)) {
+  const { language, command, test } = { test: Deno.test, ...shipped };
+  test(`examples: ${name} as it ships, and the add-on on its page`, async () => {
+    await using folder = await makeBuildFolder();
+    const code = await codeBlock(CALLERS, language, "");
+    const script = code.match(/<script>([^]*)<\/script>/)?.[1] ?? code;
+    await folder.write("add_on", script);
+    await folder.write("windows_forms.cs", WINDOWS_FORMS);
+    await folder.write(name, await readExample(name));
+    await folder.shell(command, "add_on");
+  });
 }

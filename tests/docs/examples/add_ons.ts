@@ -1,14 +1,13 @@
-/** Add-ons with the code for callers, which a simulation tells what happens. */
+/** Add-ons with the code for callers, for a simulation. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import * as fs from "node:fs";
 import { createInterface } from "node:readline";
 import { setImmediate } from "node:timers";
-import { fileURLToPath } from "node:url";
 import { SEEDED } from "../../../tools/project.ts";
 import type { AddOn } from "./simulation.ts";
 
-/** What `panel.js` defines. */
+/** What `panel.js` defines, as far as it is used here. */
 export interface Panel {
   keepAsking(
     username: string,
@@ -46,11 +45,8 @@ export function createPanel(code: string): AddOn {
     if (does === "throws") throw new Error("Of the add-on");
   };
   const ask = (name: string) =>
-    panel.keepAsking(
-      name,
-      () => call("unlock"),
-      (result) => call(`lock ${result}`),
-    ).catch(() => said.push("error"));
+    panel.keepAsking(name, () => call("unlock"), (why) => call(`lock ${why}`))
+      .catch(() => said.push("error"));
 
   /** Its bodies never come. It follows redirects, as a browser does. */
   class XMLHttpRequest {
@@ -113,16 +109,16 @@ export function createPanel(code: string): AddOn {
 }
 
 /**
- * Starts an add-on in another language. Disposing of it lets it end. It reads lines of a second of the
- * scenario, a second of the wall clock and an event. It prints what it does, and then `.`.
+ * Starts an add-on in another language. Disposing of it lets it end. It reads lines: a second of the
+ * scenario, a second of the wall clock, and an event. It prints what it does, and then `.`.
  *
- * @param file Where it stores its entry, alone in a folder.
+ * @param file Where it stores its entry, alone in its folder.
  */
-export async function startProgram(
+export function startProgram(
   [command = "", ...args]: string[],
-  options: { cwd: URL; env: Record<string, string> },
+  options: { cwd: string; env: Record<string, string> },
   file: string,
-): Promise<AddOn & AsyncDisposable> {
+): AddOn & AsyncDisposable {
   // A program that hangs is ended.
   const program = spawn(command, args, { ...options, timeout: 300_000 });
   const ended = once(program, "close");
@@ -131,11 +127,29 @@ export async function startProgram(
     "data",
     (bytes) => stderr = `${stderr}${bytes}`.slice(-9e3),
   );
-  // What is written to a program that has died is reported where it is read from.
-  program.stdin.on("error", () => {});
+  program.stdin.on("error", () => {}); // It has died, which `tell` reports.
   const lines = createInterface(program.stdout)[Symbol.asyncIterator]();
+
+  // Its folder is a link: to a real one, or, where that is broken, to what is none.
+  const [folder = "", name = ""] = file.split("/");
+  const [link, real] = [`${options.cwd}/${folder}`, `${options.cwd}/real`];
+  const path = `${real}/${name}`;
   return {
-    storage: new FileStorage(fileURLToPath(new URL(file, options.cwd))),
+    storage: {
+      get entry() {
+        return fs.existsSync(path) ? fs.readFileSync(path, "utf8") : "";
+      },
+      set entry(text) {
+        fs.rmSync(real, { recursive: true, force: true });
+        fs.mkdirSync(real);
+        fs.writeFileSync(path, text);
+      },
+      set state(state: string) {
+        if (state === "empty") fs.truncateSync(path);
+        fs.rmSync(link, { force: true });
+        fs.symlinkSync(state === "broken" ? "/dev/null" : real, link);
+      },
+    },
     async tell(event, second, wallS) {
       program.stdin.write(`${second} ${wallS} ${event}\n`);
       const said: string[] = [];
@@ -151,44 +165,4 @@ export async function startProgram(
       await ended;
     },
   };
-}
-
-/** A file in a folder of its own. Where it is broken, the folder is aside, and a file in its place. */
-class FileStorage {
-  readonly #folder: string;
-  readonly #aside: string;
-  readonly #name: string;
-
-  constructor(path: string) {
-    [, this.#folder = "", this.#name = ""] = path.match(/(.*)\/(.*)/) ?? [];
-    this.#aside = `${this.#folder}.aside`;
-    fs.mkdirSync(this.#folder, { recursive: true });
-  }
-
-  get #where() {
-    return fs.existsSync(this.#aside) ? this.#aside : this.#folder;
-  }
-
-  get entry() {
-    const path = `${this.#where}/${this.#name}`;
-    return fs.existsSync(path) ? fs.readFileSync(path, "utf8") : "";
-  }
-
-  set entry(text) {
-    const folder = this.#where;
-    fs.rmSync(folder, { recursive: true });
-    fs.mkdirSync(folder);
-    fs.writeFileSync(`${folder}/${this.#name}`, text);
-  }
-
-  set state(state: string) {
-    if (fs.existsSync(this.#aside)) {
-      fs.rmSync(this.#folder);
-      fs.renameSync(this.#aside, this.#folder);
-    }
-    if (state === "empty") fs.truncateSync(`${this.#folder}/${this.#name}`);
-    if (state !== "broken") return;
-    fs.renameSync(this.#folder, this.#aside);
-    fs.writeFileSync(this.#folder, "");
-  }
 }

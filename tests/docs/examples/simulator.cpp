@@ -50,6 +50,8 @@ bool fsNetworkHttpCancelRequest(FsNetworkRequestId) {
 
 #include "gauge.cpp"
 
+void askAboutSecondProduct();  // With another copy of gauge.cpp, in another .cpp file.
+
 int main() {
   std::cout.precision(12);
   std::string callback;
@@ -80,6 +82,7 @@ int main() {
     const std::string name = activation::storedName();
     if (word == "name") say("name: " + (name.empty() ? "nothing" : name));
     if (word == "service") isFull = about == "full";
+    if (word == "second") askAboutSecondProduct();
     if (word == "frames") hasFrames = about == "on";
     if (word == "reply") {
       status = std::atoi(about.substr(about.find(' ')).c_str());  // 0 without a network.

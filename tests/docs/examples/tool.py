@@ -45,7 +45,7 @@ def call(what):
     if does == "throws":
         raise RuntimeError
     if does:
-        start(does.removeprefix("asks "))
+        start(does[len("asks "):])
 
 
 def ask(name):
@@ -62,8 +62,8 @@ code.threading = SimpleNamespace(Event=Event)
 code.time = SimpleNamespace(time=lambda: wall_s)
 
 for line in sys.stdin:
-    _, second, word, *rest = line.rstrip("\n").split(" ", 3)
-    about = "".join(rest)
+    _, second, word, about = (line.rstrip("\n") + " ").split(" ", 3)
+    about = about[:-1]
     wall_s = float(second)
     if word == "ask":
         start(about)
