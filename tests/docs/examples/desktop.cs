@@ -12,22 +12,16 @@ using static ActivationCheck;
 /// <summary>The thread of the add-on's window.</summary>
 class Window : SynchronizationContext
 {
-    readonly ConcurrentQueue<Action> work = new ConcurrentQueue<Action>();
-
-    public override void Post(SendOrPostCallback callback, object state) => work.Enqueue(() => callback(state));
-
-    public bool Run()
-    {
-        while (work.TryDequeue(out var action)) action();
-        return true;
-    }
+    public static readonly ConcurrentQueue<Action> Work = new ConcurrentQueue<Action>();
+    public override void Post(SendOrPostCallback callback, object state) => Work.Enqueue(() => callback(state));
+    public static void Run() { while (Work.TryDequeue(out var action)) action(); }
 }
 
 static class Simulated
 {
     public static DateTimeOffset UtcNow;
-    static readonly List<TaskCompletionSource<string>> replies = new List<TaskCompletionSource<string>>();
     static readonly string[] words = { "active", "inactive", "mistake", "no answer" };
+    static readonly List<TaskCompletionSource<string>> replies = new List<TaskCompletionSource<string>>();
     static readonly List<Task> tasks = new List<Task>();
     static string callback = "";
 
@@ -54,14 +48,8 @@ static class Simulated
 
     static async Task Ask(string name)
     {
-        try
-        {
-            await KeepAskingAsync(name, () => Call("unlock"), result => Call("lock " + words[(int)result]));
-        }
-        catch (InvalidOperationException)
-        {
-            Console.WriteLine("error");
-        }
+        try { await KeepAskingAsync(name, () => Call("unlock"), result => Call("lock " + words[(int)result])); }
+        catch (InvalidOperationException) { Console.WriteLine("error"); }
     }
 
     static void Main(string[] names)
@@ -70,30 +58,26 @@ static class Simulated
         foreach (var name in names) Console.WriteLine(words[(int)ActivationCheck.CheckActiveAsync(name).Result]);
         if (names.Length > 0) return;
         Console.InputEncoding = Console.OutputEncoding = new UTF8Encoding(false);
-        var window = new Window();
-        SynchronizationContext.SetSynchronizationContext(window);
+        SynchronizationContext.SetSynchronizationContext(new Window());
         for (string line; (line = Console.ReadLine()) != null; Console.WriteLine("."))
         {
-            var parts = (line + " ").Split(new[] { ' ' }, 4);
-            var about = parts[3].Substring(0, Math.Max(0, parts[3].Length - 1));
-            UtcNow = DateTimeOffset.FromUnixTimeMilliseconds((long)(1000 * double.Parse(parts[1])));
-            switch (parts[2])
+            var words = line.Split(new[] { ' ' }, 4);
+            var about = words.Length > 3 ? words[3] : "";
+            UtcNow = DateTimeOffset.FromUnixTimeMilliseconds((long)(1000 * double.Parse(words[1])));
+            switch (words[2])
             {
                 case "new": callback = ""; StopAsking(); tasks.Clear(); break;
                 case "ask": tasks.Add(Ask(about)); break;
                 case "callback": callback = about; break;
                 case "name": Console.WriteLine("name: " + (StoredName() ?? "nothing")); break;
                 case "stop": StopAsking(); break;
+                case "reply": replies[int.Parse(about.Split(' ')[0])].SetResult(about.Split(new[] { ' ' }, 2)[1]); break;
                 case "tasks":
-                    SpinWait.SpinUntil(() => window.Run() && tasks.All(task => task.IsCompleted), 1000);
+                    SpinWait.SpinUntil(() => { Window.Run(); return tasks.All(task => task.IsCompleted); }, 500);
                     Console.WriteLine("tasks: " + tasks.Count(task => !task.IsCompleted));
                     break;
-                case "reply":
-                    var reply = about.Split(new[] { ' ' }, 2);
-                    replies[int.Parse(reply[0])].SetResult(reply[1]);
-                    break;
             }
-            window.Run();
+            Window.Run();
         }
     }
 }

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-static double nowS, behindS;
+static double nowS, wallS;  // The wall clock shows wallS when the frames begin.
 static bool hasSpoken, isFull;
 
 static void say(const std::string& what) {
@@ -19,34 +19,28 @@ static void say(const std::string& what) {
 }
 
 struct FakeClock : std::chrono::steady_clock {
-  static time_point now() {
-    return time_point(std::chrono::milliseconds(std::llround(nowS * 1000)));
-  }
+  static time_point now() { return time_point(std::chrono::milliseconds(std::llround(nowS * 1000))); }
 };
-
-static long long wallClock() { return static_cast<long long>(std::floor(nowS + behindS + 1e-6)); }
+static double startS;
+static long long wallClock() { return std::llround(std::floor(wallS + nowS - startS + 1e-6)); }
 
 static std::vector<std::function<void()>> requests;
-static FsNetworkRequestId awaited;
-static int status, refused;
+static int status;
 
 FsNetworkRequestId fsNetworkHttpRequestPost(const char*, FsNetworkHttpRequestParam* param,
                                             HttpRequestCallback callback, void* data) {
   const auto id = static_cast<FsNetworkRequestId>(requests.size() + 1);
   requests.push_back([=] { callback(id, 0, data); });
-  say((awaited ? "twice " : "sends ") + std::to_string(id - 1) + " " + param->postField);
-  if (!isFull) return awaited = id;
-  // Nothing says whether it calls back for a request that it refuses.
+  say("sends " + std::to_string(id - 1) + " " + param->postField);
+  if (!isFull) return id;
+  // Nothing says whether it calls back for a request that it refuses: it does for every other one.
   status = 0;
-  if (refused++ % 2 == 0) requests.back()();
+  if (id % 2 == 0) requests.back()();
   requests.back() = [] {};
   return 0;
 }
 int fsNetworkHttpRequestGetErrorCode(FsNetworkRequestId) { return status; }
-bool fsNetworkHttpCancelRequest(FsNetworkRequestId) {
-  awaited = 0;
-  return true;
-}
+bool fsNetworkHttpCancelRequest(FsNetworkRequestId) { return true; }
 
 #include "gauge.cpp"
 
@@ -62,39 +56,33 @@ int main() {
     const std::string does = std::exchange(callback, "");
     if (!does.empty()) asking->ask(does.substr(sizeof "asks"));
   };
-  const auto unlock = [&] { call("unlock"); };
   const auto lock = [&](activation::Result result) {
     const char* const words[] = {"", "inactive", "mistake", "no answer"};
     call(std::string("lock ") + words[static_cast<int>(result)]);
   };
-  for (std::string line; std::getline(std::cin, line);) {
+  for (std::string line, word, about; std::getline(std::cin, line);) {
     std::istringstream words(line);
-    double wallS;
-    std::string word, about;
     words >> nowS >> wallS >> word;
-    std::getline(words.ignore(), about);
-    behindS = wallS - nowS;
+    startS = nowS;
+    if (!std::getline(words.ignore(), about)) about.clear();
     if (word == "new" || word == "stop") {
-      asking = std::make_unique<activation::Asking>(unlock, lock);
+      asking = std::make_unique<activation::Asking>([&] { call("unlock"); }, lock);
     }
+    const std::string name = activation::storedName();
     if (word == "new" || word == "callback") callback = about;
     if (word == "ask") asking->ask(about);
-    const std::string name = activation::storedName();
     if (word == "name") say("name: " + (name.empty() ? "nothing" : name));
     if (word == "service") isFull = about == "full";
     if (word == "second") askAboutSecondProduct();
     if (word == "frames") hasFrames = about == "on";
     if (word == "reply") {
       status = std::atoi(about.substr(about.find(' ')).c_str());  // 0 without a network.
-      awaited = 0;
       requests.at(std::stoul(about))();
     }
     const double untilS = word == "pass" ? std::stod(about) : nowS;
-    hasSpoken = false;
-    while (hasFrames) {
+    for (hasSpoken = false; hasFrames; nowS = std::round(nowS * 10 + 1) / 10) {
       asking->update();
       if (hasSpoken || nowS > untilS - 0.05) break;
-      nowS = std::round(nowS * 10 + 1) / 10;
     }
     std::cout << '.' << std::endl;
   }

@@ -1,5 +1,4 @@
 """An add-on with check_active.py, for startProgram. With names, it asks once about each, for real."""
-
 import queue
 import sys
 import threading
@@ -18,35 +17,21 @@ replies = []
 running = 0
 waits = threading.Semaphore(0)  # Released when a thread ends, or waits for a reply.
 
-
 def wait_for(word, about):
-    reply = queue.Queue()
-    replies.append(reply)
+    replies.append(queue.Queue())
+    reply = replies[-1]
     print(word, len(replies) - 1, about)
     waits.release()
     return reply.get()
-
 
 class Event(threading.Event):
     def wait(self, timeout):
         wait_for("pauses", timeout)
 
-
 def start(name):
     global running
     running += 1
     threading.Thread(target=ask, args=[name], daemon=True).start()
-
-
-def call(what):
-    global callback
-    does, callback = callback, ""
-    print("calls", what)
-    if does == "throws":
-        raise RuntimeError
-    if does:
-        start(does[len("asks "):])
-
 
 def ask(name):
     try:
@@ -56,6 +41,14 @@ def ask(name):
     finally:
         waits.release()
 
+def call(what):
+    global callback
+    does, callback = callback, ""
+    print("calls", what)
+    if does == "throws":
+        raise RuntimeError
+    if does:
+        start(does[len("asks "):])
 
 code.check_active = lambda name: wait_for("asks", name)
 code.threading = SimpleNamespace(Event=Event)
@@ -67,16 +60,15 @@ for line in sys.stdin:
     wall_s = float(second)
     if word == "ask":
         start(about)
-    elif word in ("new", "callback"):
+    if word in ("new", "callback"):
         callback = about
-    elif word == "name":
-        print("name:", code.stored_name() or "nothing")
-    elif word == "reply":
-        index, result = about.split(" ", 1)
-        running += 1
-        replies[int(index)].put(result)
     if word in ("new", "stop"):
         code.stop_asking()
+    if word == "name":
+        print("name:", code.stored_name() or "nothing")
+    if word == "reply":
+        running += 1
+        replies[int(about.split()[0])].put(about.split(" ", 1)[1])
     while running > 0:
         waits.acquire()
         running -= 1

@@ -2,11 +2,10 @@
 #pragma once
 using FsNetworkRequestId = long long;
 using HttpRequestCallback = void (*)(FsNetworkRequestId request, int error, void* data);
-struct FsNetworkHttpRequestParam {
-  char* postField;
-};
-extern "C" FsNetworkRequestId fsNetworkHttpRequestPost(const char* url,
-                                                       FsNetworkHttpRequestParam* param,
-                                                       HttpRequestCallback callback, void* data);
-extern "C" int fsNetworkHttpRequestGetErrorCode(FsNetworkRequestId request);
-extern "C" bool fsNetworkHttpCancelRequest(FsNetworkRequestId request);
+struct FsNetworkHttpRequestParam { char* postField; };
+extern "C" {
+FsNetworkRequestId fsNetworkHttpRequestPost(
+    const char* url, FsNetworkHttpRequestParam* param, HttpRequestCallback callback, void* data);
+int fsNetworkHttpRequestGetErrorCode(FsNetworkRequestId request);
+bool fsNetworkHttpCancelRequest(FsNetworkRequestId request);
+}
