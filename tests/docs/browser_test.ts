@@ -1,10 +1,15 @@
 /** Pages in a real browser: one of another origin, as an in-game HTML panel is, and the stack's. */
 import { assert, assertEquals } from "@std/assert";
 import { chromium } from "playwright-core";
+import { serveOnLoopback } from "../../tools/loopback.ts";
 import { FUNCTION_PATH, SEEDED } from "../../tools/project.ts";
 import { ACTIVE, NOT_FOUND } from "../support/contract.ts";
-import { readExample } from "../support/pages.ts";
-import { issueKeys, serviceUnderTest } from "../support/service_under_test.ts";
+import { CALLERS, codeBlock, readExample } from "../support/pages.ts";
+import {
+  dataApi,
+  issueKeys,
+  serviceUnderTest,
+} from "../support/service_under_test.ts";
 
 /** The system's own browser. A path counts before a channel. */
 const { os } = Deno.build;
@@ -14,54 +19,80 @@ const BROWSER = {
     (os === "linux" ? "/usr/bin/chromium" : ""),
 };
 
-const USER = "Zoë#4821";
-const JSON_TYPE = { "Content-Type": "application/json" };
-const OF_SUPABASE_JS = {
-  ...JSON_TYPE,
-  Authorization: "Bearer x",
-  apikey: "x",
-  "X-Client-Info": "x",
-};
+/** What the panel uses of the simulator. */
+const SIMULATOR = `
+  GetStoredData = (key) => localStorage.getItem(key);
+  SetStoredData = (key, text) => localStorage.setItem(key, text);
+  RegisterViewListener = (name, ready) => setTimeout(ready);
+  SimVar = { GetSimVarValue: () => !localStorage.getItem("isFlying") };`;
 
-Deno.test("browser: a page of another origin calls the function", async () => {
+Deno.test("browser: the panel on the page, from another origin", async () => {
   const { API_URL } = serviceUnderTest();
-  await using product = await issueKeys([USER]);
-  await using browser = await chromium.launch(BROWSER);
-  const tab = await browser.newPage();
-  // Another origin: its host is another name.
-  await tab.goto(API_URL.replace("127.0.0.1", "localhost"));
-  const methods: string[] = [];
-  const session = await tab.context().newCDPSession(tab);
-  await session.send("Network.enable");
-  session.on("Network.requestWillBeSent", ({ request }) => {
-    // The browser may ask the page's own origin for an icon at any time.
-    if (request.url.startsWith(API_URL)) methods.push(request.method);
-  });
-
-  const code = (await readExample("panel.js"))
+  await using product = await issueKeys(["Zoë#4821"]);
+  const panel = (await readExample("panel.js"))
     .replace("https://<ref>.supabase.co", API_URL)
     .replace(SEEDED.project_id, product.id);
-  const ask = (user: string) =>
-    tab.evaluate(`{ ${code} activation.checkActive(${JSON.stringify(user)}) }`);
-  assertEquals(await ask(USER), "active");
-  assertEquals(await ask("x"), "inactive");
-  assertEquals(await ask(""), "mistake");
-  // The panel's code sets no headers.
-  assertEquals(methods.splice(0), ["POST", "POST", "POST"]);
+  const page = await codeBlock(CALLERS, "html", "");
+  await using simulator = serveOnLoopback((request) => {
+    const { pathname } = new URL(request.url);
+    const isPage = pathname === "/";
+    const html = page.replace("https://shop.example", "");
+    const script = pathname === "/panel.js" ? panel : SIMULATOR;
+    const type = isPage ? "text/html; charset=utf-8" : "text/javascript";
+    const headers = { "Content-Type": type };
+    return new Response(isPage ? html : script, { headers });
+  });
+  await using browser = await chromium.launch(BROWSER);
+  const tab = await browser.newPage();
+  const asked: string[] = [];
+  const session = await tab.context().newCDPSession(tab);
+  await session.send("Network.enable");
+  session.on("Network.requestWillBeSent", ({ request: { url, method } }) => {
+    if (url === API_URL + FUNCTION_PATH) asked.push(method);
+    if (url.endsWith("/activate")) asked.push("activate");
+  });
+  const submit = async (name: string, key: string) => {
+    await tab.fill("#name", name);
+    await tab.fill("#key", key);
+    await tab.click("button");
+  };
+  await tab.goto(simulator.url);
+  await submit(" x ", "");
+  await tab.getByText("There is no active key for this name.").waitFor();
+  await submit(" Zoë#4821 ", "AAAA-1");
+  await tab.getByText("The panel").waitFor();
+  // The code sets no headers, so there is no preflight.
+  assertEquals(asked.splice(0), ["POST", "activate", "POST"]);
 
-  const body = JSON.stringify({ username: USER, project_id: product.id });
-  for (const headers of [JSON_TYPE, OF_SUPABASE_JS]) {
-    const response = await tab.evaluate(
-      async ([url, init]) => {
-        const response = await fetch(url, init);
-        return { status: response.status, body: await response.json() };
-      },
-      [API_URL + FUNCTION_PATH, { method: "POST", headers, body }] as const,
+  // Without the key, whoever is flying is locked only after the flight.
+  await dataApi("DELETE", `?project_id=eq.${product.id}`);
+  await tab.evaluate("localStorage.setItem('isFlying', 'yes')");
+  await tab.reload();
+  await tab.getByText("The panel").waitFor();
+  await tab.waitForFunction("!activation.storedName()");
+  assert(await tab.isVisible("main"));
+  await tab.evaluate("localStorage.removeItem('isFlying')");
+  await tab.waitForSelector("form:visible");
+  assertEquals(asked.splice(0), ["POST"]);
+
+  // The preflight for these headers is sent once.
+  const headers = {
+    Authorization: "Bearer x",
+    apikey: "x",
+    "X-Client-Info": "x",
+  };
+  for (const others of [{}, headers]) {
+    const status = await tab.evaluate(
+      async ([url, init]) => (await fetch(url, init)).status,
+      [API_URL + FUNCTION_PATH, {
+        method: "POST",
+        headers: { "Content-Type": "application/json", ...others },
+        body: JSON.stringify({ username: "x", project_id: product.id }),
+      }] as const,
     );
-    assertEquals(response, ACTIVE);
+    assertEquals(status, NOT_FOUND.status);
   }
-  // The second one goes by the preflight of the first.
-  assertEquals(methods.sort(), ["OPTIONS", "POST", "POST"]);
+  assertEquals(asked.sort(), ["OPTIONS", "POST", "POST"]);
 });
 
 Deno.test("browser: the page of the stack asks the function and issues keys", async () => {

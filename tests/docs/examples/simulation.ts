@@ -2,14 +2,14 @@
 import { assertEquals } from "@std/assert";
 import { SEEDED } from "../../../tools/project.ts";
 import { resultOf } from "../../support/openapi.ts";
+import { readExample } from "../../support/pages.ts";
 
 /** The second since 1970 at which a scenario begins. */
 export const START_S = 2_000_000;
 
 /** The steps of each scenario in `scenarios.txt`, which says what they mean. */
-export const SCENARIOS = (await Deno.readTextFile(
-  new URL("scenarios.txt", import.meta.url),
-)).split(/^## .*\n/m).slice(1).map((text) => text.trim().split("\n"));
+export const SCENARIOS = (await readExample("scenarios.txt"))
+  .split(/^## .*\n/m).slice(1).map((text) => text.trim().split("\n"));
 
 /** An add-on with the code for callers. */
 export interface AddOn {
