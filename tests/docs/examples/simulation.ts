@@ -43,20 +43,25 @@ export async function play(addOn: AddOn, steps: string[]): Promise<string[]> {
     replies = replies.filter((one) => one.id !== id);
     replies.push({ at: second + seconds, id, what });
   };
+  const wait = (id: string, respond: (status: string) => void) => {
+    if (service === "silent") waiting.push({ id, respond });
+    else respond(service);
+  };
   const hear = (line: string) => {
     const [word = "", id = "", ...rest] = line.split(" ");
     const about = rest.join(" ");
     if (word === "at") second = Number(id);
     else if (word === "pauses") reply(id, "", Number(about));
     else if (word === "calls") done.push(`${line.slice(6)}: ${stored()}`);
-    else if (word === "asks" || word === "sends") {
-      const isBody = word === "sends";
-      done.push(`asks ${isBody ? nameIn(about) : about}`);
-      const respond = (status: string) =>
-        reply(id, isBody ? status : resultOf(status));
-      if (service !== "silent") return respond(service);
-      waiting.push({ id, respond });
-      if (!isBody) reply(id, "no answer", 10);
+    else if (word === "asks") {
+      done.push(`asks ${about}`);
+      reply(id, "no answer", 10);
+      wait(id, (status) => reply(id, resultOf(status)));
+    } else if (word === "sends") {
+      const { username, project_id } = JSON.parse(about);
+      done.push(`asks ${username}`);
+      assertEquals(project_id, SEEDED.project_id);
+      wait(id, (status) => reply(id, status));
     } else done.push(line);
   };
   const passTo = async (end: number) => {
@@ -96,10 +101,4 @@ export async function play(addOn: AddOn, steps: string[]): Promise<string[]> {
     done = [];
   }
   return played;
-}
-
-function nameIn(body: string): string {
-  const { username, ...rest } = JSON.parse(body);
-  assertEquals(rest, { project_id: SEEDED.project_id });
-  return username;
 }
