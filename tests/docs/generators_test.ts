@@ -9,16 +9,14 @@ import { OPENAPI, readPage } from "../support/pages.ts";
 /** The commands that generate clients, and how an add-on asks each. */
 const CLIENTS = {
   "openapi-typescript openapi.yaml -o client.ts --root-types --root-types-no-schema-prefix":
-    `
-    import createClient from "openapi-fetch";
+    `import createClient from "openapi-fetch";
     type All = API.paths["${FUNCTION_PATH}"]["post"]["responses"];
     type Bodies = { [S in keyof All]: All[S]["content"]["application/json"] };
     const ask = async (body: API.ActivationCheck) =>
       told<Bodies>(await createClient<API.paths>().POST("${FUNCTION_PATH}", { body }));`,
-  "openapi-ts -i openapi.yaml -o client": `
-    type Bodies = API.CheckUsernameActiveResponses & API.CheckUsernameActiveErrors;
-    const ask = async (body: API.ActivationCheck) =>
-      told<Bodies>(await API.checkUsernameActive({ body }));`,
+  "openapi-ts -i openapi.yaml -o client":
+    `type Bodies = API.CheckUsernameActiveResponses & API.CheckUsernameActiveErrors;
+    const ask = async (body: API.ActivationCheck) => told<Bodies>(await API.checkUsernameActive({ body }));`,
   "orval -i openapi.yaml -o client.ts --client fetch --fail-on-warnings":
     "const ask = API.checkUsernameActive;",
 };
@@ -61,7 +59,9 @@ for (const [generate, ask] of Object.entries(CLIENTS)) {
     // import may be newer than themselves.
     const install =
       `deno install -q --minimum-dependency-age=${generatorsDate}`;
-    const scripts = { make: `${install} && ${generate} && ${COMPILE}` };
+    const scripts = {
+      make: `${install} && ${generate} && ${COMPILE}`,
+    };
     await write("package.json", JSON.stringify({ dependencies, scripts }));
     const options = { cwd: folder.url };
     const made = await run(Deno.execPath(), ["task", "-q", "make"], options);

@@ -1,4 +1,5 @@
 /** Add-ons with the code for callers, for a simulation. */
+import { assertEquals } from "@std/assert";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import * as fs from "node:fs";
@@ -7,8 +8,8 @@ import { setImmediate } from "node:timers";
 import { SEEDED } from "../../../tools/project.ts";
 import type { AddOn } from "./simulation.ts";
 
-/** What `panel.js` defines, as far as it is used here. */
-export interface Panel {
+/** What the tests use of `panel.js`. */
+interface Panel {
   keepAsking(
     username: string,
     unlock: () => void,
@@ -18,16 +19,36 @@ export interface Panel {
   storedName(): string | undefined;
 }
 
-/** Runs the code of `panel.js` with these in the place of the engine's globals. */
-export const runPanel = (code: string, globals: Record<string, unknown>) =>
-  new Function(...Object.keys(globals), `${code}; return activation;`)(
-    ...Object.values(globals),
-  ) as Panel;
+/** Sends a body, and responds with a status, from another address where that is a redirect's. */
+type Send = (
+  body: string,
+  respond: (status: number, url?: string) => void,
+) => void;
+
+/** Runs the code of `panel.js` with these globals of its engine. The bodies of responses never come. */
+export function runPanel(code: string, send: Send, globals: object): Panel {
+  class XMLHttpRequest {
+    responseURL = "";
+    onreadystatechange: (() => void) | null = null;
+    open(_method: string, url: string) {
+      this.responseURL = url;
+    }
+    send(body: string) {
+      send(body, (status, responseURL = this.responseURL) => {
+        Object.assign(this, { status, responseURL, readyState: 2 });
+        this.onreadystatechange?.();
+      });
+    }
+    abort() {}
+  }
+  const all = { XMLHttpRequest, ...globals };
+  const run = new Function(...Object.keys(all), `${code}; return activation;`);
+  return run(...Object.values(all));
+}
 
 /** An in-game panel, in this process. */
 export function createPanel(code: string): AddOn {
   const storage = { entry: "", state: "fine" };
-  const key = `check-username-active.${SEEDED.project_id}`;
   const waiting: ((reply: string) => void)[] = [];
   let said: string[] = [];
   let wallMs = 0;
@@ -37,6 +58,9 @@ export function createPanel(code: string): AddOn {
 
   const wait = (word: string, about: unknown, goOn: (reply: string) => void) =>
     said.push(`${word} ${waiting.push(goOn) - 1} ${about}`);
+  const ask = (name: string) =>
+    panel.keepAsking(name, () => call("unlock"), (why) => call(`lock ${why}`))
+      .catch(() => said.push("error"));
   const call = (what: string) => {
     const does = callback;
     callback = "";
@@ -44,46 +68,27 @@ export function createPanel(code: string): AddOn {
     if (does.startsWith("asks ")) ask(does.slice(5));
     if (does === "throws") throw new Error("Of the add-on");
   };
-  const ask = (name: string) =>
-    panel.keepAsking(name, () => call("unlock"), (why) => call(`lock ${why}`))
-      .catch(() => said.push("error"));
-
-  /** Its bodies never come. It follows redirects, as a browser does. */
-  class XMLHttpRequest {
-    readyState = 0;
-    status = 0;
-    responseURL = "";
-    onreadystatechange: (() => void) | null = null;
-    open(_method: string, url: string) {
-      this.responseURL = url;
-    }
-    send(body: string) {
-      wait("sends", body, (status) => {
-        const isRedirected = status.startsWith("3");
-        this.status = isRedirected ? 200 : Number(status) || 0;
-        if (isRedirected) this.responseURL += "/";
-        this.readyState = 2;
-        this.onreadystatechange?.();
-      });
-      if (service === "full") throw new Error("Nothing can be sent");
-    }
-    abort() {}
-  }
+  const send: Send = (body, respond) => {
+    wait("sends", body, (status) => {
+      const isRedirect = status.startsWith("3");
+      if (isRedirect) respond(200, "https://example.com/");
+      else respond(Number(status) || 0);
+    });
+    if (service === "full") throw new Error("Nothing can be sent");
+  };
+  const open = (name: string) => {
+    assertEquals(name, `check-username-active.${SEEDED.project_id}`);
+    assertEquals(storage.state, "fine");
+    return storage;
+  };
   const globals = {
-    XMLHttpRequest,
     Date: { now: () => wallMs },
     console: { error() {} },
     clearTimeout() {},
     setTimeout: (goOn: () => void, ms: number) =>
-      wait("pauses", ms / 1_000, goOn),
-    GetStoredData(name: string) {
-      if (storage.state === "broken") throw new Error("Cannot be read");
-      return name === key ? storage.entry : "";
-    },
-    SetStoredData(name: string, text: string) {
-      if (storage.state !== "fine") throw new Error("Cannot be written");
-      if (name === key) storage.entry = text;
-    },
+      wait("pauses", ms / 1e3, goOn),
+    GetStoredData: (name: string) => open(name).entry,
+    SetStoredData: (name: string, text: string) => open(name).entry = text,
   };
 
   return {
@@ -91,9 +96,8 @@ export function createPanel(code: string): AddOn {
     async tell(event, _second, wallS) {
       said = [];
       wallMs = wallS * 1_000;
-      const [word = "", id = ""] = event.split(" ");
-      const about = event.slice(word.length + 1);
-      if (word === "new") panel = runPanel(code, globals);
+      const [, word, about = ""] = event.match(/^(\w+) ?(.*)/) ?? [];
+      if (word === "new") panel = runPanel(code, send, globals);
       if (word === "new" || word === "callback") callback = about;
       if (word === "service") service = about;
       if (word === "name") {
@@ -101,7 +105,8 @@ export function createPanel(code: string): AddOn {
       }
       if (word === "ask") ask(about);
       if (word === "stop") panel.stopAsking();
-      if (word === "reply") waiting[Number(id)]?.(about.slice(id.length + 1));
+      const [id = "", ...reply] = about.split(" ");
+      if (word === "reply") waiting[Number(id)]?.(reply.join(" "));
       await new Promise((settled) => setImmediate(settled));
       return said;
     },
