@@ -160,7 +160,7 @@ void askAboutSecondProduct() {
 
 for (const [name, file] of Object.entries(FILES)) {
   const { language, take, build, program, entry, others, replaced } = file;
-  // The panel goes through as many as all of these.
+  // In all of them, the panel is the other one.
   const runs = name === "check_active.py" ? 2_500 : 200;
   const test = name.endsWith(".cs") ? testWith("mcs and mono") : Deno.test;
   test(`examples: ${name} does what the list says, and what the other files do`, async () => {
