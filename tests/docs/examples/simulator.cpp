@@ -10,8 +10,10 @@
 #include <string>
 #include <vector>
 
-static double nowS, wallS;  // The wall clock shows wallS when the frames begin.
+static double startS, nowS, wallS;  // The wall clock shows wallS at startS.
 static bool hasSpoken, isFull;
+static int status;
+static std::vector<std::function<void()>> requests;
 
 static void say(const std::string& what) {
   std::cout << "at " << nowS << '\n' << what << std::endl;
@@ -21,11 +23,7 @@ static void say(const std::string& what) {
 struct FakeClock : std::chrono::steady_clock {
   static time_point now() { return time_point(std::chrono::milliseconds(std::llround(nowS * 1000))); }
 };
-static double startS;
 static long long wallClock() { return std::llround(std::floor(wallS + nowS - startS + 1e-6)); }
-
-static std::vector<std::function<void()>> requests;
-static int status;
 
 FsNetworkRequestId fsNetworkHttpRequestPost(const char*, FsNetworkHttpRequestParam* param,
                                             HttpRequestCallback callback, void* data) {
@@ -56,6 +54,7 @@ int main() {
     const std::string does = std::exchange(callback, "");
     if (!does.empty()) asking->ask(does.substr(sizeof "asks"));
   };
+  const auto unlock = [&] { call("unlock"); };
   const auto lock = [&](activation::Result result) {
     const char* const words[] = {"", "inactive", "mistake", "no answer"};
     call(std::string("lock ") + words[static_cast<int>(result)]);
@@ -63,12 +62,10 @@ int main() {
   for (std::string line, word, about; std::getline(std::cin, line);) {
     std::istringstream words(line);
     words >> nowS >> wallS >> word;
-    startS = nowS;
     if (!std::getline(words.ignore(), about)) about.clear();
-    if (word == "new" || word == "stop") {
-      asking = std::make_unique<activation::Asking>([&] { call("unlock"); }, lock);
-    }
+    startS = nowS;
     const std::string name = activation::storedName();
+    if (word == "new" || word == "stop") asking = std::make_unique<activation::Asking>(unlock, lock);
     if (word == "new" || word == "callback") callback = about;
     if (word == "ask") asking->ask(about);
     if (word == "name") say("name: " + (name.empty() ? "nothing" : name));
