@@ -15,9 +15,8 @@ const USERS = {
 };
 
 Deno.test("examples: users of panel.js in an outage of 20 s", async () => {
-  Object.entries(platformEnv(LOCAL_SERVICE)).forEach((it) =>
-    Deno.env.set(...it)
-  );
+  const env = Object.entries(platformEnv(LOCAL_SERVICE));
+  for (const variable of env) Deno.env.set(...variable);
   const { default: edgeFunction } = await import(`${FUNCTION_FOLDER}index.ts`);
   const code = (await readExample("panel.js")).replace("<ref>", "example");
   using time = stopTime();
@@ -61,10 +60,8 @@ Deno.test("examples: users of panel.js in an outage of 20 s", async () => {
     panel.keepAsking(name, () => call("unlock"), (why) => call(`lock ${why}`));
     return () => {
       assertEquals(calls, expected, name);
-      assertEquals(
-        panel.storedName(),
-        expected.at(-1) === "unlock" ? name : undefined,
-      );
+      const isActive = expected.at(-1) === "unlock";
+      assertEquals(panel.storedName(), isActive ? name : undefined);
       // The first question after the outage decides, if not one that has waited for its end.
       assert(askedAfter <= 1, name);
     };

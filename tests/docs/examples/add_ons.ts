@@ -11,9 +11,7 @@ import type { AddOn } from "./simulation.ts";
 /** What the tests use of `panel.js`. */
 interface Panel {
   keepAsking(
-    username: string,
-    unlock: () => void,
-    lock: (result: string) => void,
+    ...args: [name: string, unlock: () => void, lock: (why: string) => void]
   ): Promise<void>;
   stopAsking(): void;
   storedName(): string | undefined;
@@ -125,14 +123,11 @@ export function startProgram(
   options: { cwd: string; env: Record<string, string> },
   file: string,
 ): AddOn & AsyncDisposable {
+  const log = `${options.cwd}/log`;
   // A program that hangs is ended.
   const program = spawn(command, args, { ...options, timeout: 300_000 });
   const ended = once(program, "close");
-  let stderr = "";
-  program.stderr.on(
-    "data",
-    (bytes) => stderr = `${stderr}${bytes}`.slice(-9e3),
-  );
+  program.stderr.pipe(fs.createWriteStream(log));
   program.stdin.on("error", () => {}); // It has died, which `tell` reports.
   const lines = createInterface(program.stdout)[Symbol.asyncIterator]();
 
@@ -161,7 +156,7 @@ export function startProgram(
       const said: string[] = [];
       while (true) {
         const { value, done } = await lines.next();
-        if (done) throw new Error(`${command} has died: ${event}\n${stderr}`);
+        if (done) throw new Error(`It has died. ${fs.readFileSync(log)}`);
         if (value === ".") return said;
         said.push(value);
       }
