@@ -1,4 +1,4 @@
-// Asks whether a user has an active key, from a desktop application. C# 7.1 or later, for .NET 6 or later,
+// Asks whether a user has an active key, from a desktop application. C# 7 or later, for .NET 6 or later,
 // .NET Framework 4.8 (add a reference to System.Net.Http) and netstandard2.0. Copy it whole and change Service
 // and ProjectId. Then, at each start, in the thread of the window, where the callbacks run, too (a console
 // program has no such thread):
