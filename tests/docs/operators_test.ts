@@ -41,7 +41,8 @@ const STEPS: Step[] = [
   { sql: "-- Add its keys", rows: 1, then: FIRST, known: "f t t" },
   { sql: "-- Keep the codes", rows: 0, then: FIRST, known: "f t t" },
   { sql: "-- Erase it", rows: 1, then: NEITHER },
-  { sql: "a code's", rows: 1, then: FIRST, known: "f t t" },
+  { sql: "-- Issue a key with", rows: 1, then: NEITHER, known: "t t n" },
+  { sql: "a code's", rows: 1, then: FIRST, known: "t t t" },
 ];
 
 Deno.test("operators: the code on the pages does what they say", async (t) => {
@@ -82,7 +83,12 @@ Deno.test("operators: the code on the pages does what they say", async (t) => {
     assertEquals(await statusOf("CaptainKirin"), 200);
     assertEquals(await statusOf("nobody"), 499);
     await exec(`${take("gen_random_uuid();")} truncate ${KEYS}`);
-    const values = { "<key>": "", "<second key>": "", "<code>": "AAAA-2" };
+    const values = {
+      "<key>": "",
+      "<second key>": "",
+      "<code>": "A",
+      "<new code>": "A",
+    };
     for (const { sql, rows, then, known } of STEPS) {
       const update = sql.startsWith("set") && `update ${KEYS} ${sql}`;
       const found = await exec(update || take(sql, values));
@@ -93,7 +99,7 @@ Deno.test("operators: the code on the pages does what they say", async (t) => {
       if (sql === "-- A table for the file") {
         // As the dashboard imports a file. It may take an empty name for null, or for "".
         await exec(`insert into public.key_codes (code, project_id, curr_user)
-          select 'AAAA-' || n, '${PRODUCT}', case n when 0 then '${NAME}'
+          select n, '${PRODUCT}', case n when 0 then ' ${NAME} '
             when 1 then '' when 2 then null else 'user ' || n end
           from generate_series(0, 39999) as n`);
       }
@@ -103,6 +109,12 @@ Deno.test("operators: the code on the pages does what they say", async (t) => {
         .map((value) => `${value}`[0]).join(" ");
       const now = [await ask(NAME), await ask(NAME, SECOND)];
       assertEquals([found.length, now, seen], [rows, then, known], sql);
+    }
+    // By HTTP.
+    for (const code of ["1", "2"]) {
+      const printed = await shell("/key_codes?", { "<code>": code });
+      const [{ id }] = JSON.parse(printed);
+      assertEquals(await shell("=is.null", { "<key>": id }), printed);
     }
   });
 
