@@ -28,7 +28,6 @@ const NUMBERS: [number: number, text: string, ...pages: string[]][] = [
   [LIMITS.name, "# code points", "README.md", OPENAPI],
   [LIMITS.name, "maxLength: #", OPENAPI],
   [BUDGET_S, "takes over # s", "README.md"],
-  [BUDGET_S, "below the lookup's # s", INCIDENTS],
   [BUDGET_S, "attempts in # s", INCIDENTS],
   [BUDGET_S, "longer than # seconds fail", EXISTING_TABLE],
   [BUDGET_S, "took more than # seconds", OPENAPI],
