@@ -75,7 +75,7 @@ Deno.test("page: CONTRIBUTING.md names every task and environment variable", asy
     .map(([, name = ""]) => name).toArray();
   assertArrayIncludes(read, ["SUPABASE_URL", "EDGE_DENO", "CHROMIUM"]);
   const names = [...read, ...Object.keys(tasks)];
-  assertEquals(names.filter((name) => !page.includes(`\`${name}`)), []);
+  assertEquals(names.filter((name) => !page.includes(`\`${name}\``)), []);
 });
 
 Deno.test("page: README.md and openapi.yaml have the responses of the contract", async () => {
