@@ -6,13 +6,11 @@ import { DOMParser } from "@xmldom/xmldom";
 import { fileURLToPath } from "node:url";
 import { makeTempFolder } from "./temp_folder.ts";
 
-const GATE = "check test test:load test:deploy test:upload test:docs".split(
-  " ",
-);
+const GATE = "check test test:load test:deploy test:upload test:docs";
 
 const sum = { passed: 0, failed: 0, skipped: 0 };
 const notes: string[] = [];
-for (const task of Deno.args.length > 0 ? Deno.args : GATE) {
+for (const task of Deno.args.length > 0 ? Deno.args : GATE.split(" ")) {
   console.log(`\n== deno task ${task}`);
   const { success, report } = await runTask(task);
   const tests = report.getElementsByTagName("testcase");
@@ -21,15 +19,13 @@ for (const task of Deno.args.length > 0 ? Deno.args : GATE) {
   sum.passed += tests.length - failed - skipped.length;
   sum.failed += failed;
   sum.skipped += skipped.length;
-  // A task without tests counts as one test. So does a failure that is no test's: of a type, or of a
-  // file that throws before its tests begin.
+  // A task without tests counts as one test. So does a failure outside of the tests: a wrong type, or
+  // a file that throws before its tests begin.
   if (success && tests.length === 0) sum.passed++;
   if (!success && failed === 0) sum.failed++;
 
-  for (const { parentElement } of skipped) {
-    const name = parentElement?.getAttribute("name");
-    notes.push(`Not run, for a reason above: ${name}`);
-  }
+  const names = skipped.map((tag) => tag.parentElement?.getAttribute("name"));
+  notes.push(...names.map((name) => `Not run, for a reason above: ${name}`));
   if (!success) notes.push(`Failed: deno task ${task}`);
 }
 
@@ -43,9 +39,9 @@ async function runTask(task: string) {
   await using folder = await makeTempFolder();
   const path = fileURLToPath(new URL("report.xml", folder.url));
   const option = task.startsWith("test") ? [`--junit-path=${path}`] : [];
-  const args = ["task", task, ...option];
-  const { success } = await new Deno.Command(Deno.execPath(), { args })
-    .spawn().status;
+  const options = { args: ["task", task, ...option] };
+  const child = new Deno.Command(Deno.execPath(), options).spawn();
+  const { success } = await child.status;
   const xml = await Deno.readTextFile(path).catch(() => "<testsuites/>");
   const report = new DOMParser().parseFromString(xml, "text/xml");
   return { success, report };

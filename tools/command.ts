@@ -2,8 +2,8 @@ import { PROJECT } from "./project.ts";
 import { VERSIONS } from "./versions.ts";
 
 /**
- * Runs a command to its end, without input. Returns how it ended, and what it printed, without white
- * space around it. Throws if it cannot start, but not if it fails.
+ * Runs a command to its end, without input. Returns how it ended, and what it printed, trimmed. Throws
+ * if it cannot start, but not if it fails.
  */
 export async function run(
   command: string,
@@ -30,11 +30,10 @@ export function npx(
 /** Runs the Supabase CLI to its end. A command that would ask something needs `--yes`. */
 export function supabase(
   args: string[],
-  { cwd = PROJECT, env = {} }: Pick<Deno.CommandOptions, "cwd" | "env"> = {},
+  { cwd = PROJECT, env }: Pick<Deno.CommandOptions, "cwd" | "env"> = {},
 ) {
-  const quiet = { DO_NOT_TRACK: "1", NO_COLOR: "1" };
-  const options = { cwd, env: { ...quiet, ...env } };
-  return npx(`supabase@${VERSIONS.supabase}`, args, options);
+  const all = { DO_NOT_TRACK: "1", NO_COLOR: "1", ...env };
+  return npx(`supabase@${VERSIONS.supabase}`, args, { cwd, env: all });
 }
 
 /** Returns what a command printed. Throws its error output if it failed. */

@@ -9,8 +9,8 @@ export async function makeTempFolder(files: Record<string, string> = {}) {
     await Deno.writeTextFile(new URL(name, url), text);
   }
   const remove = () => Deno.remove(path, { recursive: true });
-  // Windows keeps it for as long as a process that was killed in it is still ending. If it stays,
-  // that is reported and not thrown: an error here would hide the one before it.
+  // Windows keeps the folder while a process that was killed in it is still ending. One that stays is
+  // reported, not thrown: an error here would hide the one before it.
   const dispose = () => retry(remove).catch(console.error);
   return { url, [Symbol.asyncDispose]: dispose };
 }

@@ -4,9 +4,9 @@
  * pages and workflows that still say the old one.
  */
 export const VERSIONS = {
-  /** Runs everything here. */
+  /** Deno, which runs everything here. */
   deno: "2.9.6",
-  /** Lowest Deno that the tasks and their tests were run with. */
+  /** The lowest Deno that the tasks and their tests were run with. */
   lowestDeno: "2.9.5",
   /** Deno at the level of the hosted edge runtime. */
   edgeDeno: "2.1.4",

@@ -1,10 +1,7 @@
 /** The page about an existing table adopts one, and undoes that. */
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { SEEDED } from "../../tools/project.ts";
-import {
-  type DatabaseServer,
-  startDatabaseServer,
-} from "../../tools/stack/database.ts";
+import { startDatabaseServer } from "../../tools/stack/database.ts";
 import {
   codeBlock,
   codeToRun,
@@ -12,6 +9,8 @@ import {
   OPERATORS,
   readPage,
 } from "../support/pages.ts";
+
+type DatabaseServer = Awaited<ReturnType<typeof startDatabaseServer>>;
 
 const KEYS = "public.activation_keys";
 const PRODUCT = SEEDED.project_id;

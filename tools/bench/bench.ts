@@ -1,10 +1,8 @@
-/**
- * `deno task bench`: measures the function beside bare supabase-js and the scaffold, and prints the
- * table as `README.md` has it.
- */
+/** `deno task bench`: measures the function and two baselines, and prints what `README.md` shows. */
 import { cp } from "node:fs/promises";
+import config from "../../deno.json" with { type: "json" };
 import { edgeDeno, npx, printed, run } from "../command.ts";
-import { FUNCTION_FOLDER, PROJECT, SEEDED } from "../project.ts";
+import { FUNCTION_FOLDER, SEEDED } from "../project.ts";
 import { startFunction } from "../stack/function_process.ts";
 import { LOCAL_SERVICE, platformEnv } from "../stack/local_service.ts";
 import { makeTempFolder } from "../temp_folder.ts";
@@ -13,23 +11,18 @@ import { VERSIONS } from "../versions.ts";
 const ROUNDS = 9;
 
 const deno = await edgeDeno();
-// Outside of the project, where deployed functions are, too.
+// A deployed function has no project around it, either.
 await using root = await makeTempFolder();
 const folderOf = (name: string) => new URL(`${name}/`, root.url);
 await cp(new URL("handlers/", import.meta.url), root.url, { recursive: true });
 await cp(FUNCTION_FOLDER, folderOf("function"), { recursive: true });
-const { imports } = JSON.parse(
-  await Deno.readTextFile(new URL("deno.json", PROJECT)),
-);
 for (const name of ["bare", "scaffold", "stub"]) {
-  const config = new URL("deno.json", folderOf(name));
-  await Deno.writeTextFile(config, JSON.stringify({ imports }));
+  const file = new URL("deno.json", folderOf(name));
+  await Deno.writeTextFile(file, JSON.stringify({ imports: config.imports }));
 }
-await using dataApi = await startFunction({
-  env: { ROW: JSON.stringify([{ project_id: SEEDED.project_id }]) },
-  folder: folderOf("stub"),
-  deno,
-});
+const ROW = JSON.stringify([{ project_id: SEEDED.project_id }]);
+const stub = { env: { ROW }, folder: folderOf("stub"), deno };
+await using dataApi = await startFunction(stub);
 
 console.log(
   `| Data API | Handler | Of bare | Requests per CPU second | p99 ms |
@@ -51,7 +44,7 @@ for (const form of ["compressed", "chunked", "plain"]) {
     }
   }
   for (const [name, figures] of handlers) {
-    const perCpuSecond = figures.map((of) => of.perCpuSecond);
+    const perCpuSecond = figures.map(({ perCpuSecond }) => perCpuSecond);
     const ofBare = perCpuSecond.map((own, round) =>
       own / (bare[round]?.perCpuSecond ?? NaN)
     );
@@ -59,7 +52,7 @@ for (const form of ["compressed", "chunked", "plain"]) {
     const range = `(${least.toFixed(2)} to ${most.toFixed(2)})`;
     const ratio = `${median(ofBare).toFixed(2)} ${range}`;
     const served = median(perCpuSecond).toFixed();
-    const p99Ms = median(figures.map((of) => of.p99Ms)).toFixed();
+    const p99Ms = median(figures.map(({ p99Ms }) => p99Ms)).toFixed();
     console.log(`| ${form} | ${name} | ${ratio} | ${served} | ${p99Ms} |`);
   }
 }
@@ -78,15 +71,14 @@ type Figures = Awaited<ReturnType<typeof measure>>;
 async function measure(folder: URL, env: Record<string, string>) {
   // This downloads its packages.
   await using handler = await startFunction({ env, folder, deno });
-  // `eval` keeps no code cache, and the platform's isolates find none of an earlier run.
+  // `eval` keeps no code cache, and the platform's isolates find none from an earlier run.
   const script = `const startedAt = performance.now();
     await import("./index.ts");
     console.log(performance.now() - startedAt);`;
   const args = ["eval", "--cached-only", "--no-lock", script];
   const importMs = Number(printed(await run(deno, args, { cwd: folder, env })));
 
-  // To warm it up.
-  await load(handler.url, 1);
+  await load(handler.url, 1); // Warms it up.
   const before = await cpuSeconds(handler.pid);
   const { requests, p99Ms } = await load(handler.url, 2);
   const seconds = await cpuSeconds(handler.pid) - before;
@@ -96,14 +88,10 @@ async function measure(folder: URL, env: Record<string, string>) {
 /** Sends the same well-formed request over and over. Throws when a response is not a 200. */
 async function load(url: URL, seconds: number) {
   // Not in `deno.lock`: `deno task` would download it and its 60 packages for everybody.
-  const output = await npx(`autocannon@${VERSIONS.autocannon}`, [
-    "--json",
-    "--method=POST",
-    `--body=${JSON.stringify(SEEDED)}`,
-    "--connections=16",
-    `--duration=${seconds}`,
-    url.href,
-  ]);
+  const options = `--json --method=POST --connections=16 --duration=${seconds}`;
+  const body = `--body=${JSON.stringify(SEEDED)}`;
+  const args = [...options.split(" "), body, url.href];
+  const output = await npx(`autocannon@${VERSIONS.autocannon}`, args);
   const { errors, non2xx, requests, latency } = JSON.parse(printed(output));
   if (errors + non2xx > 0) {
     throw new Error(`${errors} errors, ${non2xx} other statuses`);

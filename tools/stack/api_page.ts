@@ -5,48 +5,40 @@ import { LOCAL_SERVICE } from "./local_service.ts";
 
 /** The paths of the page and of the files that it loads, and their types. */
 export const API_PAGE: Record<string, string> = {
-  "/": "text/html; charset=utf-8",
+  "/": "text/html",
+  "/index.css": "text/css",
+  "/swagger-ui.css": "text/css",
+  "/favicon-16x16.png": "image/png",
+  "/favicon-32x32.png": "image/png",
+  "/swagger-ui-bundle.js": "text/javascript",
+  "/swagger-ui-standalone-preset.js": "text/javascript",
+  "/swagger-initializer.js": "text/javascript",
   "/openapi.yaml": "application/yaml",
   "/operator.yaml": "application/yaml",
-  "/favicon-32x32.png": "image/png",
-  "/swagger-ui.css": "text/css; charset=utf-8",
-  "/swagger-ui-bundle.js": "text/javascript; charset=utf-8",
-  "/swagger-ui-standalone-preset.js": "text/javascript; charset=utf-8",
 };
 
-const PAGE = `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>check-username-active, local stack</title>
-<link rel="icon" href="/favicon-32x32.png">
-<style>body { margin: 0 }</style>
-<div id="swagger-ui"></div>
-<link rel="stylesheet" href="/swagger-ui.css">
-<script src="/swagger-ui-bundle.js"></script>
-<script src="/swagger-ui-standalone-preset.js"></script>
-<script>
-  const ui = SwaggerUIBundle({
-    dom_id: "#swagger-ui",
-    urls: [
-      { name: "Ask whether a user is active", url: "/openapi.yaml" },
-      { name: "Issue keys (local stack only)", url: "/operator.yaml" },
-    ],
-    layout: "StandaloneLayout",
-    presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset],
-    docExpansion: "full",
-    defaultModelsExpandDepth: -1,
-    tryItOutEnabled: true,
-    validatorUrl: null,
-    // 499 means "no". Swagger UI would add "Error: response status is 499".
-    responseInterceptor: (response) => {
-      if (response.status === 499) response.ok = true;
-      return response;
-    },
-    onComplete: () => ui.preauthorizeApiKey("secretKey", "${LOCAL_SERVICE.SECRET_KEY}"),
-  });
-</script>
-</html>
+/** What the page of Swagger UI runs, in the place of its own file. */
+const INITIALIZER = `
+document.title = "check-username-active, local stack";
+const ui = SwaggerUIBundle({
+  dom_id: "#swagger-ui",
+  urls: [
+    { name: "Ask whether a user is active", url: "/openapi.yaml" },
+    { name: "Issue keys (local stack only)", url: "/operator.yaml" },
+  ],
+  layout: "StandaloneLayout",
+  presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset],
+  docExpansion: "full",
+  defaultModelsExpandDepth: -1,
+  tryItOutEnabled: true,
+  validatorUrl: null,
+  // 499 means "no". Swagger UI would add "Error: response status is 499".
+  responseInterceptor: (response) => {
+    if (response.status === 499) response.ok = true;
+    return response;
+  },
+  onComplete: () => ui.preauthorizeApiKey("secretKey", "${LOCAL_SERVICE.SECRET_KEY}"),
+});
 `;
 
 /** Responds with one of `API_PAGE`. Reads its file each time, so that an edit shows at once. */
@@ -58,9 +50,10 @@ export async function serveApiPage(path: string, response: ServerResponse) {
 }
 
 async function contentOf(path: string): Promise<string | Uint8Array> {
-  if (path === "/") return PAGE;
+  if (path === "/swagger-initializer.js") return INITIALIZER;
   if (!path.endsWith(".yaml")) {
-    const file = import.meta.resolve(`swagger-ui-dist${path}`);
+    const name = path === "/" ? "/index.html" : path;
+    const file = import.meta.resolve(`swagger-ui-dist${name}`);
     return await Deno.readFile(new URL(file));
   }
   const folder = path === "/openapi.yaml" ? FUNCTION_FOLDER : import.meta.url;

@@ -15,15 +15,14 @@ type DefaultPrivileges = "open" | "closed";
 /** Gives an empty database the Data API's roles, as a hosted project has them. */
 export async function prepare(database: Database, defaults: DefaultPrivileges) {
   const roles = "anon, authenticated, service_role";
+  const grant = `grant all on tables to ${roles}`;
   await database.exec(`
     create role anon nologin noinherit;
     create role authenticated nologin noinherit;
     create role service_role nologin noinherit bypassrls;
     grant usage on schema public to ${roles};
+    ${defaults === "open" ? `alter default privileges ${grant}` : ""}
   `);
-  const open = `alter default privileges in schema public
-    grant all on tables to ${roles}`;
-  if (defaults === "open") await database.exec(open);
 }
 
 /** Applies the project's migrations, in order. Throws a `StartError` if PostgreSQL rejects one. */
@@ -46,16 +45,6 @@ export async function execFile(database: Database, path: string) {
     throw new StartError(`PostgreSQL rejects ${path}${line}: ${message}`);
   }
 }
-
-/** Opens PostgreSQL (PGlite, in memory) to which only the migrations were applied. */
-export async function openDatabase(defaults: DefaultPrivileges = "closed") {
-  const database = await PGlite.create();
-  await prepare(database, defaults);
-  await migrate(database);
-  return database;
-}
-
-export type DatabaseServer = Awaited<ReturnType<typeof startDatabaseServer>>;
 
 /** Serves PostgreSQL (PGlite), before any migration, to other processes. Disposing of it ends it. */
 export async function startDatabaseServer(defaults: DefaultPrivileges) {

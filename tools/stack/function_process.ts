@@ -1,3 +1,6 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { run } from "../command.ts";
 import { FUNCTION_FOLDER } from "../project.ts";
@@ -20,7 +23,8 @@ export interface FunctionOptions {
  * Runs the function as the platform does: in a process of its own, without the environment of this
  * one, with permission for network and environment alone. Downloads missing packages first.
  *
- * Throws a `StartError` if the download fails, or if the process ends before it serves.
+ * Throws a `StartError` if the download fails, if the process ends before it serves, or if it does
+ * not serve within a minute.
  */
 export async function startFunction(
   {
@@ -33,8 +37,8 @@ export async function startFunction(
 ) {
   const bootError = (output: string) =>
     new StartError(`${output}\n\nThe edge function does not start: see above.`);
-  // A process without HOME cannot download packages. Deno 2.1 knows only its own certificates; those
-  // of a proxy are in the system's store.
+  // The function's process has no HOME, and cannot download packages: this downloads them. Deno 2.1
+  // looks for a proxy's certificates in the system's store only if it is told to.
   const store = Deno.env.get("DENO_TLS_CA_STORE") ?? "mozilla,system";
   const options = { cwd: folder, env: { DENO_TLS_CA_STORE: store } };
   const cached = await run(deno, ["cache", "index.ts"], options);
@@ -42,73 +46,61 @@ export async function startFunction(
 
   const info = await run(deno, ["info", "--json", "--no-config"]);
   const DENO_DIR: string = JSON.parse(info.stdout).denoDir;
-  // On Windows, no process can open a socket without it (error 10106).
-  const SystemRoot = Deno.env.get("SystemRoot");
   const serve = "serve --allow-net --allow-env --host=127.0.0.1 --port=0";
-  // An edit may need a package that is missing: then, Deno downloads it or says so.
+  // An edit may import a package that is missing: Deno then downloads it, or says so.
   const mode = watch ? "--watch --no-clear-screen" : "--cached-only";
-  // `--preload` has no effect on `deno serve`, and a dynamic import would need permission to read.
+  // `deno serve` ignores `--preload`, and a dynamic import would need permission to read.
   const entry = `import "${import.meta.resolve("./end_with_parent.ts")}";
     export { default } from "${new URL("index.ts", folder)}";`;
-  const child = new Deno.Command(deno, {
-    args: [
-      ...`${serve} ${mode}`.split(" "),
-      `--v8-flags=--max-old-space-size=${heapMb}`,
-      `--config=${fileURLToPath(new URL("deno.json", folder))}`,
-      `data:text/javascript,${encodeURIComponent(entry)}`,
-    ],
-    cwd: folder,
-    clearEnv: true,
-    // Without HOME, Deno has to be told where packages are.
-    env: { ...env, ...SystemRoot && { SystemRoot }, DENO_DIR },
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
-
+  const args = [
+    ...`${serve} ${mode}`.split(" "),
+    `--v8-flags=--max-old-space-size=${heapMb}`,
+    `--config=${fileURLToPath(new URL("deno.json", folder))}`,
+    `data:text/javascript,${encodeURIComponent(entry)}`,
+  ];
+  // On Windows, no process can open a socket without this variable (error 10106).
+  const SystemRoot = Deno.env.get("SystemRoot");
+  // Without HOME, Deno has to be told where packages are.
+  const all = { ...env, SystemRoot, DENO_DIR };
+  const child = spawn(deno, args, { cwd: folder, env: all });
   // SIGTERM would wait for callers who are still sending.
-  const kill = () => {
-    try {
-      child.kill("SIGKILL");
-    } catch {
-      // It has already ended.
-    }
-  };
+  const kill = () => child.kill("SIGKILL");
   // `Deno.exit` ends this process without disposing of anything.
   addEventListener("unload", kill);
 
-  const encoder = new TextEncoder();
   let output = "";
   const url = new URL("http://127.0.0.1");
   const serving = Promise.withResolvers<void>();
-  const collect = async (stream: ReadableStream<Uint8Array>) => {
-    for await (const text of stream.pipeThrough(new TextDecoderStream())) {
-      output += text;
-      const isServing = url.port !== "";
-      if (watch && isServing) Deno.stderr.writeSync(encoder.encode(text));
-      // After each edit, the watcher takes another port: the last one counts.
-      const [, address] = output.match(/.*Listening on (http:\S+)\s/s) ?? [];
-      if (address) {
-        url.href = address;
-        serving.resolve();
-      } else if (output.includes("Restarting on file change")) {
-        // The watcher waits for a fix, but a first start that fails is an error.
-        kill();
-      }
+  const collect = (text: string) => {
+    output += text;
+    if (watch && url.port !== "") process.stderr.write(text);
+    // After each edit, the watcher takes another port: the last one counts.
+    const [, address] = output.match(/.*Listening on (http:\S+)\s/s) ?? [];
+    if (address) {
+      url.href = address;
+      serving.resolve();
+    } else if (output.includes("Restarting on file change")) {
+      // The watcher waits for a fix, but a first start that fails is an error.
+      kill();
     }
   };
-  const { status, stdout, stderr } = child;
-  const ended = Promise.all([status, collect(stdout), collect(stderr)])
-    .then(() => {
-      removeEventListener("unload", kill);
-      serving.reject(bootError(output.trimEnd()));
-    });
-  await serving.promise;
+  child.stdout.setEncoding("utf8").on("data", collect);
+  child.stderr.setEncoding("utf8").on("data", collect);
+  const ended = once(child, "close").then(() => {
+    removeEventListener("unload", kill);
+    serving.reject(bootError(output.trimEnd()));
+  });
+  const limit = setTimeout(() => {
+    output +=
+      "It does not serve after a minute. Fix the top-level `await` that never ends.";
+    kill();
+  }, 60_000);
+  await serving.promise.finally(() => clearTimeout(limit));
 
   return {
     /** Where it serves. The watcher changes it in place. */
     url,
-    pid: child.pid,
+    pid: child.pid!,
     /** What it has printed so far. */
     output: () => output,
     async [Symbol.asyncDispose]() {

@@ -12,20 +12,18 @@ const NO_RESPONSE =
   "No response. Look at the terminal of `deno task start`, and fix what it shows. If it shows " +
   "nothing, or if that does not help, end it with Ctrl-C and start it again.";
 
-/** Longer than the function takes for any request, in milliseconds. */
-const PATIENCE_MS = 30_000;
-
 /**
- * Puts the Data API, the edge function and, at `/`, a page to try them on behind one loopback
- * address. Requests that arrive before the targets have started wait for them. Responds with 503 if
- * a target does not respond.
+ * Serves the Data API, the edge function and, at `/`, a page to try them, at one loopback address.
+ * Requests that arrive before the targets have started wait for them. If a target does not respond,
+ * the gateway responds with 503.
  */
 export async function startGateway(port: number, starting: Promise<Targets>) {
-  const proxy = createProxyServer({ proxyTimeout: PATIENCE_MS });
+  // In milliseconds: longer than the function takes for any request.
+  const proxy = createProxyServer({ proxyTimeout: 30_000 });
   proxy.on("error", (_error, _request, response) => {
     const isOpen = response instanceof ServerResponse && !response.headersSent;
     if (isOpen) respond(response, 503, NO_RESPONSE);
-    // The target's response broke off, so this one does.
+    // The target's response broke off: so does this one.
     else response?.destroy();
   });
 
@@ -35,7 +33,7 @@ export async function startGateway(port: number, starting: Promise<Targets>) {
     const { pathname, search } = address ?? { pathname: "", search: "" };
     const reads = request.method === "GET" || request.method === "HEAD";
     if (reads && pathname in API_PAGE) {
-      // It fails while an editor writes the file.
+      // Reading a file fails while an editor replaces it.
       return await serveApiPage(pathname, response)
         .catch((error: Error) => respond(response, 503, error.message));
     }
@@ -49,8 +47,8 @@ export async function startGateway(port: number, starting: Promise<Targets>) {
     if (isFunction) {
       request.url = request.url.replace("/functions/v1", "");
     } else if (request.headers["sec-fetch-site"] === "same-origin") {
-      // From the page at `/`. The Data API rejects a secret key from any other page, as a hosted
-      // project's does: it tells a browser by this header.
+      // It comes from the page at `/`. The Data API rejects a secret key from any other page, as a
+      // hosted project's does: it recognises a browser by this header.
       delete request.headers["user-agent"];
     }
     const target = (isFunction ? edgeFunction : dataApi).url;

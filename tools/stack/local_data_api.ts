@@ -22,19 +22,18 @@ export async function startDataApi() {
   await migrate(connection.driver);
   await execFile(connection.driver, "supabase/seed.sql");
 
-  const { PUBLISHABLE_KEY: publishable_key, SECRET_KEY: secret_key } =
-    LOCAL_SERVICE;
-  const auth = { enabled: false, publishable_key, secret_key };
-  const app = new App({ connection, auth });
+  const { PUBLISHABLE_KEY, SECRET_KEY } = LOCAL_SERVICE;
+  const keys = { publishable_key: PUBLISHABLE_KEY, secret_key: SECRET_KEY };
+  const app = new App({ connection, auth: { enabled: false, ...keys } });
   const handle = async (request: Request) => {
     const response = await app.fetch(withRawFilters(request));
-    // PGlite sets it when it starts, and when a statement fails.
+    // PGlite sets the exit code when it starts, and when a statement fails.
     Deno.exitCode = 0;
     return response;
   };
   // The first request sets up the roles of `@supabase/lite`. Concurrent ones would fail now and then.
   const first = "http://localhost/rest/v1/activation_keys?limit=1";
-  await handle(new Request(first, { headers: { apikey: secret_key } }));
+  await handle(new Request(first, { headers: { apikey: SECRET_KEY } }));
   const { url } = unfinished.use(serveOnLoopback(handle));
   return Object.assign(unfinished.move(), { url, connection });
 }
@@ -46,12 +45,11 @@ export async function startDataApi() {
  */
 function withRawFilters(request: Request): Request {
   const url = new URL(request.url);
-  const filters = Array.from(url.searchParams, ([name, value]) => {
-    const raw = value.match(/^eq\.(.*)$/s)?.[1];
-    if (raw === undefined) return [name, value];
-    return [name, `in.("${raw.replaceAll(/["\\]/g, "\\$&")}")`];
-  });
-  url.search = new URLSearchParams(filters).toString();
+  for (const [name, value] of [...url.searchParams]) {
+    if (!value.startsWith("eq.")) continue;
+    const escaped = value.slice("eq.".length).replaceAll(/["\\]/g, "\\$&");
+    url.searchParams.set(name, `in.("${escaped}")`);
+  }
   // Not the whole request: Deno prints a notice when its signal is read.
   const { method, headers, body } = request;
   return new Request(url, { method, headers, body });

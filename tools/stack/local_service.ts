@@ -14,9 +14,7 @@ export const LOCAL_SERVICE = {
 };
 
 /** The environment variables that the platform gives every edge function. */
-export function platformEnv(
-  { API_URL, PUBLISHABLE_KEY, SECRET_KEY }: Service,
-): Record<string, string> {
+export function platformEnv({ API_URL, PUBLISHABLE_KEY, SECRET_KEY }: Service) {
   return {
     SUPABASE_URL: API_URL,
     SUPABASE_PUBLISHABLE_KEYS: JSON.stringify({ default: PUBLISHABLE_KEY }),

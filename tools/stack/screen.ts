@@ -5,12 +5,10 @@ import type { Service } from "./local_service.ts";
 /** An error that a person can fix. Its message says what happened and what to do. */
 export class StartError extends Error {}
 
-type System = typeof Deno.build.os;
-
 /** What a person sees once everything runs, with requests to copy into a shell. */
 export function screen(
   { API_URL, PUBLISHABLE_KEY, SECRET_KEY }: Service,
-  os: System,
+  os: typeof Deno.build.os,
 ): string {
   const keys = `${API_URL}/rest/v1/activation_keys -H "apikey: ${SECRET_KEY}"`;
   const newKey = { project_id: SEEDED.project_id, curr_user: "Amelia#1937" };

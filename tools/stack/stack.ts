@@ -19,14 +19,11 @@ export async function startStack(
   const env = platformEnv(service);
 
   const dataApi = unfinished.use(await startDataApi());
-  const running = await startFunction({ ...options, env });
-  const edgeFunction = unfinished.use(running);
+  const edgeFunction = unfinished.use(await startFunction({ ...options, env }));
   const targets: Targets = { dataApi, edgeFunction };
   resolve(targets);
-  return Object.assign(unfinished.move(), {
-    service,
-    functionUrl: running.url,
-    targets,
-    connection: dataApi.connection,
-  });
+  const { url: functionUrl } = edgeFunction;
+  const { connection } = dataApi;
+  const stack = { service, functionUrl, targets, connection };
+  return Object.assign(unfinished.move(), stack);
 }

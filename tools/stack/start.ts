@@ -1,6 +1,4 @@
-/**
- * `deno task start`: runs the whole service on this machine, without Docker, until Ctrl-C.
- */
+/** `deno task start`: runs the whole service on this machine, without Docker, until Ctrl-C. */
 import { parseArgs } from "node:util";
 import { LOCAL_SERVICE } from "./local_service.ts";
 import { explain, screen } from "./screen.ts";
@@ -43,7 +41,7 @@ function readPort(): number {
   }
 }
 
-/** Exits at Ctrl-C, when the terminal is closed, and when `deno task`, its parent, is gone. */
+/** Exits at Ctrl-C, when the terminal is closed, and when `deno task`, the parent, has ended. */
 function exitWhenAsked(): void {
   const signals: Deno.Signal[] = Deno.build.os === "windows"
     ? ["SIGINT", "SIGBREAK"]

@@ -1,14 +1,14 @@
-/**
- * `deno task types`: generates `database.types.ts` from a database with the project's migrations.
- */
+/** `deno task types`: generates `database.types.ts` from the project's migrations. */
 import { execFileSync } from "node:child_process";
 import { printed, supabase } from "../command.ts";
 import { FUNCTION_FOLDER } from "../project.ts";
 import { migrate, startDatabaseServer } from "../stack/database.ts";
 
+/** The file that this task writes. */
+export const TYPES_FILE = new URL("database.types.ts", FUNCTION_FOLDER);
+
 if (import.meta.main) {
-  const file = new URL("database.types.ts", FUNCTION_FOLDER);
-  await Deno.writeTextFile(file, await generateTypes());
+  await Deno.writeTextFile(TYPES_FILE, await generateTypes());
   console.error("Wrote database.types.ts");
 }
 

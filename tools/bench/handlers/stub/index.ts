@@ -1,7 +1,6 @@
 /**
- * A Data API that responds at once with `ROW`. The address begins with the form of the response:
- * `/compressed`, as hosted projects do; `/chunked`, as PostgREST did before version 13; or `/plain`,
- * with its length.
+ * A Data API that responds at once with `ROW`, in the form that its path begins with: `compressed`,
+ * `chunked`, or `plain`, which is with its length.
  */
 import { Buffer } from "node:buffer";
 import { brotliCompressSync } from "node:zlib";
