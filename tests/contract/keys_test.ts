@@ -3,8 +3,8 @@ import { assert } from "@std/assert";
 import { ACTIVE, NOT_FOUND } from "../support/contract.ts";
 import { assertResponse } from "../support/requests.ts";
 import {
+  changeKeys,
   check,
-  dataApi,
   issueKeys,
   serviceUnderTest,
   testWithKeys as test,
@@ -17,14 +17,14 @@ test("key: an unused one matches nobody, the first use makes it active, and revo
   }
 
   const key = `?project_id=eq.${product.id}`;
-  await dataApi("PATCH", key, { curr_user: "Amelia" });
+  await changeKeys("PATCH", key, { curr_user: "Amelia" });
   await assertResponse(check(product.id, "Amelia"), ACTIVE);
 
-  await dataApi("PATCH", key, { curr_user: "Bessie" });
+  await changeKeys("PATCH", key, { curr_user: "Bessie" });
   await assertResponse(check(product.id, "Amelia"), NOT_FOUND);
   await assertResponse(check(product.id, "Bessie"), ACTIVE);
 
-  await dataApi("DELETE", key);
+  await changeKeys("DELETE", key);
   await assertResponse(check(product.id, "Bessie"), NOT_FOUND);
 });
 

@@ -4,8 +4,13 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { run } from "../../tools/command.ts";
 import { FUNCTION_FOLDER_PATH as FOLDER } from "../../tools/project.ts";
 import { LIMITS, TIMEOUT, TOO_LARGE } from "../support/contract.ts";
-import { assertResponse, send } from "../support/requests.ts";
-import { assertIs, exchange, post } from "../support/wire.ts";
+import {
+  assertExchange,
+  assertResponse,
+  exchange,
+  post,
+  send,
+} from "../support/requests.ts";
 import { runOnPlatform } from "../support/management_api.ts";
 import { startUploadedService } from "../support/uploaded_service.ts";
 
@@ -56,7 +61,10 @@ Deno.test("upload: a body in chunks that is too long → 413, whatever length it
   // Deno 2.9 rejects a request with both headers.
   const head = post("Content-Length: 5\r\nTransfer-Encoding: chunked");
   const chunks = `5000\r\n${"x".repeat(0x5000)}\r\n0\r\n\r\n`;
-  assertIs(await exchange(service.functionUrl, head + chunks), TOO_LARGE);
+  assertExchange(
+    await exchange(service.functionUrl, head + chunks),
+    TOO_LARGE,
+  );
 });
 
 Deno.test("config: pushing it changes nothing of a hosted project's", async () => {

@@ -6,7 +6,7 @@ import { FUNCTION_PATH, SEEDED } from "../../tools/project.ts";
 import { ACTIVE, NOT_FOUND } from "../support/contract.ts";
 import { CALLERS, codeBlock, readExample } from "../support/pages.ts";
 import {
-  dataApi,
+  changeKeys,
   issueKeys,
   serviceUnderTest,
 } from "../support/service_under_test.ts";
@@ -62,7 +62,7 @@ Deno.test("browser: the panel on the page, from another origin", async () => {
   assertEquals(asked.splice(0), ["POST", "activate", "POST"]);
 
   // Without the key, whoever is flying is locked only after the flight.
-  await dataApi("DELETE", `?project_id=eq.${product.id}`);
+  await changeKeys("DELETE", `?project_id=eq.${product.id}`);
   await tab.evaluate("localStorage.setItem('isFlying', 'yes')");
   await tab.reload();
   await tab.getByText("The panel").waitFor();

@@ -13,14 +13,14 @@ import { listenOnLoopback } from "../../tools/loopback.ts";
 import { startFunction } from "../../tools/stack/function_process.ts";
 import { LOCAL_SERVICE, platformEnv } from "../../tools/stack/local_service.ts";
 import { ACTIVE, DATABASE_ERROR, LIMITS } from "../support/contract.ts";
-import { loggedLines, productOf } from "../support/data_api_stub.ts";
+import { logged, productOf } from "../support/data_api_stub.ts";
 import { assertResponse, check } from "../support/requests.ts";
 
 /** How many callers ask at once. */
 const CALLERS = 8;
 
-// A key that everybody may know: it and its certificate, for `localhost` and until 2126, are for these
-// tests alone. Made by
+// A key and a certificate for these tests alone, valid for `localhost` until 2126. Nothing else trusts
+// them, so they are no secret. They were made by
 // openssl req -x509 -newkey ed25519 -nodes -days 36500 -subj /CN=localhost -set_serial 1
 //   -addext subjectAltName=DNS:localhost -addext basicConstraints=critical,CA:false
 //   -addext subjectKeyIdentifier=none -addext authorityKeyIdentifier=none
@@ -36,21 +36,21 @@ ANccWFjI5lOASiKZvW/IVwwm30MJ9XoO/Y0ZUzCZ9syXp/BTuy1mnzE67GJLGSGZ
 eL8NKVKXy7AcHfo+0zZ2OQQ=
 -----END CERTIFICATE-----`;
 
-const root = await Deno.makeTempFile();
-await Deno.writeTextFile(root, cert);
-Deno.test.afterAll(() => Deno.remove(root));
+const certFile = await Deno.makeTempFile();
+await Deno.writeTextFile(certFile, cert);
+Deno.test.afterAll(() => Deno.remove(certFile));
 
-/** A response of Node's. Over HTTP/2, it has a stream. */
+/** A response that Node sends. Over HTTP/2, it has a stream. */
 type Response = ServerResponse & { stream?: ServerHttp2Stream };
 
-/** What the Data API does with a request for a row. */
+/** What the Data API does with a request, and the text of the row that the request is for. */
 type Reply = (response: Response, row: string) => unknown;
 
 const sendRow: Reply = (response, row) => response.end(row);
 const sendError = (status: number, code: string): Reply => (response) =>
   response.writeHead(status).end(JSON.stringify({ code }));
 
-/** Sends a part of the row, and then ends the stream with a code, or else the connection. */
+/** Sends a part of the row, and then ends the stream with this code, or else the connection. */
 const cut = (code?: number, headers = {}): Reply => async (response, row) => {
   response.writeHead(200, headers);
   response.write(row.slice(0, 9));
@@ -74,13 +74,13 @@ async function startOn(protocol: string) {
   const server = protocol === "HTTP/2"
     ? createSecureServer({ cert, key })
     : createServer({ cert, key });
-  // Those that have ended stay referenced: once, when they did not, Deno 2.9.6 crashed in nghttp2.
+  // Sessions stay referenced after their end: without that, Deno 2.9.6 once crashed in nghttp2.
   const sessions: unknown[] = [];
   server.on("session", (session) => sessions.push(session));
 
-  // What the first attempt of each lookup gets, and what everything on a connection gets.
+  // The first request for each product gets one reply, and each request on a bad connection another.
   let firstReply = sendRow;
-  const asked = new Set<string>();
+  const seenProducts = new Set<string>();
   const badReplies = new Map<unknown, Reply>();
   const used = new Set<unknown>();
   server.on("request", ({ url = "" }: IncomingMessage, response: Response) => {
@@ -88,8 +88,8 @@ async function startOn(protocol: string) {
     const connection = response.stream?.session ?? response.socket;
     used.add(connection);
     const reply = badReplies.get(connection) ??
-      (asked.has(product) ? sendRow : firstReply);
-    asked.add(product);
+      (seenProducts.has(product) ? sendRow : firstReply);
+    seenProducts.add(product);
     reply(response, `[{"project_id":"${product}"}]`);
   });
   const dataApi = unfinished.use(await listenOnLoopback(server));
@@ -106,7 +106,7 @@ async function startOn(protocol: string) {
     });
     upstream.on("data", (bytes) => connection.fault ?? client.write(bytes));
     client.on("error", () => {}).on("close", () => upstream.destroy());
-    // One that died in silence says nothing of its end, either.
+    // A connection that died in silence stays silent when its other end closes.
     upstream.on("error", () => {}).on("close", () => {
       if (connection.fault !== "silent") client.destroy();
     });
@@ -116,113 +116,101 @@ async function startOn(protocol: string) {
   const API_URL = `https://localhost:${network.port}`;
   const env = platformEnv({ ...LOCAL_SERVICE, API_URL });
   const edgeFunction = unfinished.use(
-    await startFunction({ env: { ...env, DENO_CERT: root } }),
+    await startFunction({ env: { ...env, DENO_CERT: certFile } }),
   );
-  const running = unfinished.move();
-  return {
-    /** Callers ask at once. Returns how many get a 500. The others get a 200. */
+  return Object.assign(unfinished.move(), {
+    /** Lets callers ask at the same time. Returns how many get a 500. The others get a 200. */
     async ask(callers = CALLERS): Promise<number> {
       const requests = Array.from(
         { length: callers },
         () => check(crypto.randomUUID(), "a", edgeFunction.url),
       );
-      const responses = await Promise.all(requests);
-      for (const response of responses) {
-        const isFailed = response.status === DATABASE_ERROR.status;
-        await assertResponse(response, isFailed ? DATABASE_ERROR : ACTIVE);
+      let lost = 0;
+      for (const response of await Promise.all(requests)) {
+        const isLost = response.status === DATABASE_ERROR.status;
+        await assertResponse(response, isLost ? DATABASE_ERROR : ACTIVE);
+        if (isLost) lost++;
       }
-      return responses.filter(({ status }) => status !== 200).length;
+      return lost;
     },
-    /** Lets the open connections die in silence, or be reset when they are used. */
+    /** Lets the open connections die in silence, or be reset when they are used next. */
     breakNetwork(fault: "silent" | "reset") {
       for (const connection of connections) connection.fault = fault;
     },
-    /** Lets the open connections get no other reply from now on. */
+    /** Lets every request on the connections used so far get this reply. */
     breakBackend(reply: Reply) {
       for (const connection of used) badReplies.set(connection, reply);
     },
     /** Lets the first attempt of each lookup get this reply. */
     replyFirst: (reply: Reply) => void (firstReply = reply),
-    /** How many connections have been made. */
-    made: () => connections.length,
-    /** The codes of the lookups that have failed, once there are so many. */
-    async codes(expected: number): Promise<string[]> {
-      const lines = await loggedLines(edgeFunction, expected);
-      return lines.map((line) => JSON.parse(line).code);
-    },
-    [Symbol.asyncDispose]: () => running.disposeAsync(),
-  };
+    /** All connections that the function has made. */
+    connections,
+    edgeFunction,
+  });
 }
 
-/** Registers a test that is done on both protocols at once, because it waits for seconds. */
-function testOnBoth(
-  name: string,
-  fn: (service: Awaited<ReturnType<typeof startOn>>) => Promise<void>,
-) {
+type Setup = Awaited<ReturnType<typeof startOn>>;
+
+/** Registers a test for both protocols. They run at the same time, because each waits for seconds. */
+function testOnBoth(name: string, fn: (setup: Setup) => Promise<void>) {
   Deno.test(`connections: ${name}`, async () => {
     await Promise.all(["HTTP/2", "HTTP/1.1"].map(async (protocol) => {
-      await using service = await startOn(protocol);
-      assertEquals(await service.ask(), 0, protocol);
-      await fn(service);
+      await using setup = await startOn(protocol);
+      assertEquals(await setup.ask(), 0, protocol);
+      await fn(setup);
     }));
   });
 }
 
-testOnBoth(
-  "those that die in silence cost one round of lookups",
-  async (service) => {
-    service.breakNetwork("silent");
-    const lost = await service.ask();
-    assert(lost > 0, "nobody met a dead connection");
+/** How connections go bad, and the code that the lookups on them log. */
+const FAULTS: [what: string, code: string, fault: (setup: Setup) => void][] = [
+  ["die in silence", "timeout", (setup) => setup.breakNetwork("silent")],
+  [
+    "only lead to a 503",
+    "PGRST002",
+    (setup) => setup.breakBackend(sendError(503, "PGRST002")),
+  ],
+];
+
+for (const [what, code, fault] of FAULTS) {
+  testOnBoth(`those that ${what} cost one round of lookups`, async (setup) => {
+    fault(setup);
+    const lost = await setup.ask();
+    assert(lost > 0, "no lookup used a bad connection");
     for (let round = 0; round < 3; round++) {
-      assertEquals(await service.ask(), 0);
+      assertEquals(await setup.ask(), 0);
     }
-    assertEquals(await service.codes(lost), Array(lost).fill("timeout"));
-  },
-);
+    const lines = await logged(setup.edgeFunction, lost);
+    assertEquals(lines.map(({ code }) => code), Array(lost).fill(code));
+  });
+}
 
 testOnBoth(
-  "those that only lead to a 503 cost one round of lookups",
-  async (service) => {
-    service.breakBackend(sendError(503, "PGRST002"));
-    const lost = await service.ask();
-    assert(lost > 0, "nobody met a bad connection");
-    for (let round = 0; round < 3; round++) {
-      assertEquals(await service.ask(), 0);
-    }
-    assertEquals(await service.codes(lost), Array(lost).fill("PGRST002"));
-  },
-);
-
-testOnBoth(
-  "those that died while they were idle for over 10 s cost nobody anything",
-  async (service) => {
-    service.breakNetwork("silent");
+  "those that died while idle for over 10 s cost no lookup",
+  async (setup) => {
+    setup.breakNetwork("silent");
     await sleep(LIMITS.idleMs + 2_000);
-    assertEquals(await service.ask(), 0);
+    assertEquals(await setup.ask(), 0);
   },
 );
 
 testOnBoth(
-  "those that are reset, and responses that break off, cost nobody anything",
-  async (service) => {
-    service.breakNetwork("reset");
-    assertEquals(await service.ask(), 0);
+  "those that are reset, and responses that break off, cost no lookup",
+  async (setup) => {
+    setup.breakNetwork("reset");
+    assertEquals(await setup.ask(), 0);
     for (const reply of CUTS) {
-      service.replyFirst(reply);
-      assertEquals(await service.ask(), 0);
+      setup.replyFirst(reply);
+      assertEquals(await setup.ask(), 0);
     }
   },
 );
 
-testOnBoth(
-  "those that led to a failure which lasts are kept",
-  async (service) => {
-    const made = service.made();
-    service.replyFirst(sendError(403, "42501"));
-    assertEquals(await service.ask(1), 1);
-    service.replyFirst(sendRow);
-    assertEquals(await service.ask(1), 0);
-    assertEquals(service.made(), made);
-  },
-);
+testOnBoth("those that led to a lasting failure are kept", async (setup) => {
+  const { length } = setup.connections;
+  setup.replyFirst(sendError(403, "42501"));
+  assertEquals(await setup.ask(1), 1);
+  setup.replyFirst(sendRow);
+  assertEquals(await setup.ask(1), 0);
+  assertEquals(setup.connections.length, length);
+});

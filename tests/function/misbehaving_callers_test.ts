@@ -1,4 +1,4 @@
-/** Callers that misbehave on the wire: each gets what it is due, and the function logs nothing. */
+/** Callers that misbehave on the wire: others are served meanwhile, and the function logs nothing. */
 import { assertEquals } from "@std/assert";
 import {
   ACTIVE,
@@ -10,25 +10,32 @@ import {
 } from "../support/contract.ts";
 import {
   aRow,
-  loggedLines,
+  logged,
   productOf,
   respondWith,
   startFunctionOnStub,
 } from "../support/data_api_stub.ts";
-import { assertResponse, check } from "../support/requests.ts";
-import { assertIs, exchange, hangUp, post } from "../support/wire.ts";
+import {
+  assertExchange,
+  assertResponse,
+  check,
+  exchange,
+  hangUp,
+  post,
+} from "../support/requests.ts";
 
 const PRODUCT = "0d5c8f3e-27b1-4c6a-9e84-b1f6720a3d59";
 const BODY = JSON.stringify({ username: "a", project_id: PRODUCT });
 const CHUNKED = post("Transfer-Encoding: chunked");
 
-const failure = respondWith(400, "{}");
+const failLookup = respondWith(400, "{}");
 const edgeFunction = await startFunctionOnStub((response, url) =>
-  (productOf(url) === PRODUCT ? aRow : failure)(response, url)
+  (productOf(url) === PRODUCT ? aRow : failLookup)(response, url)
 );
 const { url } = edgeFunction;
 Deno.test.afterAll(() => edgeFunction[Symbol.asyncDispose]());
 
+/** What callers send before they hang up. */
 const HANGS_UP = {
   "within a declared body": post("Content-Length: 100") + '{"username":"a"',
   "within a chunk": CHUNKED + "ff\r\n{",
@@ -39,7 +46,7 @@ const HANGS_UP = {
 };
 
 for (const [when, text] of Object.entries(HANGS_UP)) {
-  Deno.test(`caller: one that hangs up ${when} disturbs no other`, async () => {
+  Deno.test(`caller: one that hangs up ${when} does not disturb others`, async () => {
     const hangingUp = Promise.all([1, 2, 3].map(() => hangUp(url, text)));
     // Others are served all the while, and afterwards.
     await assertResponse(check(PRODUCT, "a", url), ACTIVE);
@@ -48,12 +55,12 @@ for (const [when, text] of Object.entries(HANGS_UP)) {
   });
 }
 
-/** White space in so many pieces of a byte, and then JSON. */
-const inChunks = (pieces: number) =>
-  `${CHUNKED}${"1\r\n \r\n".repeat(pieces - 1)}` +
+/** A request whose body has this many chunks: single spaces, and then the JSON. */
+const inChunks = (chunks: number) =>
+  `${CHUNKED}${"1\r\n \r\n".repeat(chunks - 1)}` +
   `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`;
 
-/** What is sent, and what comes back. When exactly, `body_test.ts` tells. */
+/** What is sent, and the response. The exact limits are in `body_test.ts`. */
 const ROWS: [what: string, text: string, expected: Expected][] = [
   ["1,000 chunks", inChunks(LIMITS.bodyPieces - 24), ACTIVE],
   ["2,048 chunks", inChunks(2 * LIMITS.bodyPieces), TOO_LARGE],
@@ -62,14 +69,14 @@ const ROWS: [what: string, text: string, expected: Expected][] = [
 
 for (const [what, text, expected] of ROWS) {
   Deno.test(`caller: ${what} → ${expected.status}`, async () => {
-    assertIs(await exchange(url, text), expected);
+    assertExchange(await exchange(url, text), expected);
   });
 }
 
 Deno.test("caller: none of these leaves a line in the log", async () => {
-  // A failed lookup does. What was logged before comes out of the pipe before.
+  // A failed lookup leaves one, after any that others have left.
   const response = check(crypto.randomUUID(), "a", url);
   await assertResponse(response, DATABASE_ERROR);
-  const lines = await loggedLines(edgeFunction, 1);
-  assertEquals(lines.map((line) => JSON.parse(line).code), ["http_400"]);
+  const lines = await logged(edgeFunction, 1);
+  assertEquals(lines.map(({ code }) => code), ["http_400"]);
 });

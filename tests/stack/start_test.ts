@@ -10,7 +10,13 @@ import { ACTIVE, NOT_FOUND } from "../support/contract.ts";
 import { testWith } from "../support/left_out.ts";
 import { OPENAPI } from "../support/pages.ts";
 import { copyProject } from "../support/project_copy.ts";
-import { assertResponse, check } from "../support/requests.ts";
+import {
+  assertResponse,
+  check,
+  exchange,
+  raw,
+  write,
+} from "../support/requests.ts";
 import {
   gone,
   runLine,
@@ -18,7 +24,6 @@ import {
   startCopy,
   until,
 } from "../support/start_process.ts";
-import { exchange, raw, write } from "../support/wire.ts";
 
 // The service for all tests that leave it as it was.
 let shared: Awaited<ReturnType<typeof startCopy>>;

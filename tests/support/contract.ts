@@ -1,6 +1,6 @@
-/** The contract, as the tests expect it: its responses and its numbers. */
+/** The contract, as the tests expect it: its responses and its limits. */
 
-/** A response of the contract, without the headers that every response carries. */
+/** A response of the contract, without the headers that every response has. */
 export interface Expected {
   status: number;
   body: { success: true } | { error: string } | null;
@@ -34,7 +34,7 @@ export const PREFLIGHT: Expected = {
   },
 };
 
-/** The numbers of the contract, as the tests expect them. The code and the pages are held to these. */
+/** The limits of the contract. Tests compare the code and the pages with these. */
 export const LIMITS = {
   /** Longest body that is accepted: in bytes, in pieces, and in milliseconds until it is whole. */
   bodyBytes: 16 * 1024,

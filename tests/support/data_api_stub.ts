@@ -1,4 +1,4 @@
-/** A Data API that misbehaves on demand, down to the bytes on the wire. No real one can be made to. */
+/** A Data API that fails on demand, down to the bytes on the wire, which no real one does. */
 import { Buffer } from "node:buffer";
 import {
   createServer,
@@ -10,49 +10,43 @@ import { startFunction } from "../../tools/stack/function_process.ts";
 import { LOCAL_SERVICE, platformEnv } from "../../tools/stack/local_service.ts";
 import { until } from "./start_process.ts";
 
-/** What to do with a request. */
+/** What the Data API does with a request for this path and query. */
 export type Behaviour = (response: ServerResponse, url: string) => unknown;
 
-/** Starts the function on a Data API that does what it is told. Disposing of it ends both. */
+/**
+ * Starts the function and a Data API for it that behaves as it is told. Returns the function and the
+ * requests that the Data API has received. Disposing of the result ends both.
+ */
 export async function startFunctionOnStub(
   behave: Behaviour,
-  options: { heapMb?: number; deno?: string } = {},
+  options: { heapMb?: number } = {},
 ) {
   const requests: IncomingMessage[] = [];
   const server = createServer((request, response) => {
     requests.push(request);
-    // A connection for each: Deno repeats what fails on one that was used before.
+    // Each request gets its own connection: Deno repeats one that fails on a used connection.
     response.shouldKeepAlive = false;
     behave(response, request.url ?? "");
   });
-  const dataApi = await listenOnLoopback(server);
+  await using unfinished = new AsyncDisposableStack();
+  const dataApi = unfinished.use(await listenOnLoopback(server));
   const env = platformEnv({ ...LOCAL_SERVICE, API_URL: dataApi.url });
   const edgeFunction = await startFunction({ ...options, env });
-  return {
-    ...edgeFunction,
-    /** Those that the Data API has had so far. */
-    requests,
-    async [Symbol.asyncDispose]() {
-      await edgeFunction[Symbol.asyncDispose]();
-      await dataApi[Symbol.asyncDispose]();
-    },
-  };
+  const { url, pid, output } = unfinished.use(edgeFunction);
+  return Object.assign(unfinished.move(), { url, pid, output, requests });
 }
 
-/** Waits until the function has logged so many lines, and returns all that it has logged. */
-export async function loggedLines(
+/** Waits until the function has logged so many lines. Returns all that it has logged, parsed. */
+export async function logged(
   { output }: { output: () => string },
   expected: number,
-): Promise<string[]> {
-  const lines = () =>
-    output().split("\n").filter((line) =>
-      line !== "" && !line.includes("Listening on")
-    );
+): Promise<Record<string, unknown>[]> {
+  const lines = () => output().match(/^(?!.*Listening on).+(?=\n)/gm) ?? [];
   await until(() => lines().length >= expected, output);
-  return lines();
+  return lines().map((line) => JSON.parse(line));
 }
 
-/** Responds with status, body and headers. The body may depend on the product that was asked for. */
+/** Responds with a status, a body and headers. The body may depend on the product in the query. */
 export function respondWith(
   status: number,
   body: string | Uint8Array | ((product: string) => string | Uint8Array),
@@ -66,19 +60,19 @@ export function respondWith(
   };
 }
 
-/** Respond as a healthy Data API does: without a row, or with one of the product that was asked for. */
+/** Responses of a healthy Data API: no row, and a row of the product in the query. */
 export const noRow = respondWith(200, "[]");
 export const aRow = respondWith(
   200,
   (project_id) => JSON.stringify([{ project_id }]),
 );
 
-/** The product that a request to the Data API asks for. */
+/** Returns the product that a query asks for. */
 export function productOf(url: string): string {
   return url.match(/[?&]project_id=eq\.([\w-]+)/)?.[1] ?? "";
 }
 
-/** Does one thing with the first request, and another with the requests after it. */
+/** Behaves in one way towards the first request, and in another towards those after it. */
 export function first(behaviour: Behaviour, then: Behaviour): Behaviour {
   let count = 0;
   return (response, url) => (count++ === 0 ? behaviour : then)(response, url);

@@ -1,14 +1,14 @@
-/** Time that stands still, and passes when a test says so. */
+/** Time that stands still, and passes only when a test lets it. */
 import FakeTimers from "@sinonjs/fake-timers";
 import { setImmediate } from "node:timers";
 
-/** Stops every clock and timer of this process. Disposing of it gives the real ones back. */
+/** Stops the clocks and timers of this process. Disposing of the result puts the real ones back. */
 export function stopTime() {
   const timers = FakeTimers.install({
     toFake: ["Date", "performance", "setTimeout", "clearTimeout"],
   });
   return {
-    /** Lets time pass, in milliseconds. After each timer, everything goes on that waited for it. */
+    /** Lets milliseconds pass. After each timer, everything that waited for it runs on. */
     async pass(ms: number) {
       let isOver = false;
       setTimeout(() => isOver = true, ms);
@@ -20,7 +20,7 @@ export function stopTime() {
     },
     /** Sets the wall clock, as an operator or NTP does. */
     setWallClock: (ms: number) => timers.setSystemTime(ms),
-    /** How many timers run. */
+    /** Returns how many timers are set. */
     running: () => timers.countTimers(),
     [Symbol.dispose]: () => timers.uninstall(),
   };

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 const isPosix = Deno.build.os !== "windows";
 const starts = (command: string) => !spawnSync(command, ["--version"]).error;
 
-/** What a test may need, and whether this machine has it. */
+/** What a test may need, and whether this machine has that. */
 const HAS = {
   "signals": isPosix,
   "fair sockets": isPosix,
@@ -12,8 +12,8 @@ const HAS = {
 };
 
 /**
- * Gives a `test` for those that need something which not every machine has. On one that lacks it, the
- * test is ignored, and its name is printed with the reason.
+ * Returns a `test` for tests with a need that not every machine meets. Where it is not met, such a
+ * test is ignored, and its name is printed with the reason. `timeout` is in milliseconds; 0 is none.
  */
 export function testWith(need: keyof typeof HAS, timeout = 0) {
   const ignore = !HAS[need];

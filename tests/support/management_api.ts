@@ -6,7 +6,7 @@ import { makeTempFolder } from "../../tools/temp_folder.ts";
 
 const REF = "abcdefghijklmnopqrst";
 
-// A hosted project with settings of its own for everything that `supabase config push` could change.
+// A hosted project whose settings differ from the CLI's in all that `supabase config push` can change.
 const HOSTED_CONFIG = {
   api: { enabled: true, schemas: ["public", "operators_own"], max_rows: 500 },
   auth: { enabled: true, site_url: "https://a.example", jwt_expiry: 777 },
@@ -19,7 +19,7 @@ const HOSTED_CONFIG = {
 const NO_ADDONS = { selected_addons: [], available_addons: [] };
 const DEPLOYED = { id: "1", slug: "", name: "", status: "ACTIVE", version: 1 };
 
-/** What the CLI reads from the platform's responses. The others may be empty. */
+/** Bodies of responses from which the CLI reads something. The others may be empty. */
 const RESPONSES: Record<string, unknown> = {
   [`/v1/projects/${REF}/functions/deploy`]: DEPLOYED,
   [`/v1/projects/${REF}/billing/addons`]: NO_ADDONS,
@@ -40,7 +40,7 @@ export async function runOnPlatform(command: string[]) {
     const { method, url, headers } = request;
     const response = RESPONSES[new URL(url).pathname] ?? {};
     if (method === "GET") return Response.json(response);
-    // A body can be read only until there is a response.
+    // The body cannot be read any more after the response.
     const body = await request.bytes();
     writes.push(new Request(url, { method, headers, body }));
     const status = method === "DELETE" ? 200 : 201;

@@ -1,14 +1,14 @@
 import { FUNCTION_FOLDER_PATH, PROJECT } from "../../tools/project.ts";
 import { VERSIONS } from "../../tools/versions.ts";
 
-/** The pages for callers, one of them for programs, and for operators: their paths in the project. */
+/** Paths, in the project, of the pages for callers (`OPENAPI` is for their tools) and for operators. */
 export const CALLERS = `${FUNCTION_FOLDER_PATH}README.md`;
 export const OPENAPI = `${FUNCTION_FOLDER_PATH}openapi.yaml`;
 export const INCIDENTS = "supabase/incidents.md";
 export const OPERATORS = ["README.md", "supabase/README.md", INCIDENTS];
 export const EXISTING_TABLE = "supabase/existing-table.md";
 
-/** Every page: those, and the ones for developers. */
+/** Every page but `OPENAPI`, with those for developers. */
 export const PAGES = [
   ...OPERATORS,
   EXISTING_TABLE,
@@ -26,12 +26,12 @@ export function readPage(page: string): Promise<string> {
 export const readExample = (file: string) =>
   readPage(`${FUNCTION_FOLDER_PATH}examples/${file}`);
 
-/** What ends a piece of code in a block of a language. Of others, the block is one piece. */
-const ENDS: Record<string, string> = { sh: "\n", sql: "\n\n" };
+/** What separates the pieces of code in a block. In another language, the block is one piece. */
+const SEPARATORS: Record<string, string> = { sh: "\n", sql: "\n\n" };
 
 /**
- * Returns the code on pages in these languages, in its order: statements of SQL, lines for a shell,
- * else whole blocks. With a heading, only the code under it.
+ * Returns the code on pages in these languages, in its order: each statement of SQL, each line for a
+ * shell, and each block of another language. With a heading, only the code under it.
  */
 export async function codeOf(
   pages: string[],
@@ -45,7 +45,7 @@ export async function codeOf(
   const code = under.join("\n").matchAll(fence)
     .filter(([, language = ""]) => languages.includes(language))
     .flatMap(([, language = "", code = ""]) =>
-      code.split(ENDS[language] ?? /$/)
+      code.split(SEPARATORS[language] ?? /$/)
     )
     .map((code) => code.trim()).filter((code) => code !== "");
   return [...new Set(code)];
@@ -55,28 +55,26 @@ export async function codeOf(
 export async function codeBlock(
   page: string | string[],
   language: string,
-  says: string,
+  text: string,
 ): Promise<string> {
-  const [code, ...others] = (await codeOf([page].flat(), [language]))
-    .filter((code) => code.includes(says));
-  if (!code || others.length > 0) {
-    throw new Error(`${page} needs one piece of ${language} with ${says}`);
-  }
-  return code;
+  const { take } = await codeToRun([page].flat(), language);
+  return take(text);
 }
 
-/** The code on pages, for a test that runs all of it. */
+/** Returns the code on pages, for a test that runs all of it. */
 export async function codeToRun(pages: string[], ...languages: string[]) {
   const code = await codeOf(pages, languages);
   const left = new Set(code);
   return {
     code,
-    /** What has not been taken. */
+    /** The pieces that have not been taken. */
     left,
-    /** Takes the only piece of code with this text, to run it now, with these values in it. */
+    /** Returns the only piece with this text, which now counts as run, with these values in it. */
     take(text: string, values: Record<string, string> = {}): string {
       const [found, ...others] = code.filter((piece) => piece.includes(text));
-      if (!found || others.length > 0) throw new Error(`not one has ${text}`);
+      if (!found || others.length > 0) {
+        throw new Error(`${pages} must have one piece of code with ${text}`);
+      }
       left.delete(found);
       return Object.entries(values)
         .reduce((piece, [old, by]) => piece.replaceAll(old, () => by), found);
@@ -84,7 +82,7 @@ export async function codeToRun(pages: string[], ...languages: string[]) {
   };
 }
 
-/** Returns the arguments of the only command of the Supabase CLI on these pages that begins so. */
+/** Returns the arguments of the only command of the Supabase CLI on these pages that begins like this. */
 export async function cliCommand(
   command: string,
   pages = OPERATORS,

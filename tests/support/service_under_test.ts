@@ -1,7 +1,7 @@
 /**
- * The service that a file of tests knows only by its address and its keys. `TEST_SERVICE` says which
- * one: `local` (if not set), `upload`, `supabase` or `remote`. Importing this module starts or finds
- * it before the tests of the file, and ends it after them.
+ * The service under test, which tests know only by its address and its keys. `TEST_SERVICE` says
+ * which one it is: `local` (if not set), `upload`, `supabase` or `remote`. A file that imports this
+ * module has the service found or started before its tests, and ended after them.
  */
 import { parseEnv } from "node:util";
 import { assert } from "@std/assert";
@@ -15,7 +15,7 @@ import { check as checkAt, send as sendTo } from "./requests.ts";
 
 const which = Deno.env.get("TEST_SERVICE") ?? "local";
 
-/** Whether it is a deployment, where the platform itself responds to some requests. */
+/** Whether the service is a deployment, where the platform itself responds to some requests. */
 export const isRemote = which === "remote";
 
 /** Whether no test may write, because there is no secret key. */
@@ -54,15 +54,15 @@ export async function issueKeys(
   const keys = users.map((curr_user) => {
     return { id: crypto.randomUUID(), project_id, curr_user };
   });
-  await dataApi("POST", "", keys);
+  await changeKeys("POST", "", keys);
   // By key, not by product: a deployed service may hold keys of a product with that id.
   const search = `?id=in.(${keys.map(({ id }) => id)})`;
-  const remove = () => dataApi("DELETE", search);
+  const remove = () => changeKeys("DELETE", search);
   return { id: project_id, [Symbol.asyncDispose]: remove };
 }
 
-/** Changes or removes keys as the operator's own back end does: with the secret key. */
-export async function dataApi(
+/** Issues, changes or removes keys as the operator's own back end does: with the secret key. */
+export async function changeKeys(
   method: "POST" | "PATCH" | "DELETE",
   search: string,
   rows?: unknown,
@@ -76,7 +76,7 @@ export async function dataApi(
   assert(response.ok, `${method} ${search}: ${response.status} ${text}`);
 }
 
-/** Starts or finds the service. Imports PGlite and the rest of the local stack only if it runs it. */
+/** Starts or finds the service. Imports the local stack, with PGlite, only where it starts that. */
 async function start(): Promise<Service & Partial<AsyncDisposable>> {
   if (which === "remote") return remoteService();
   if (which === "supabase") return await runningSupabase();
@@ -90,10 +90,10 @@ async function start(): Promise<Service & Partial<AsyncDisposable>> {
   return Object.assign(stack, stack.service);
 }
 
-/** Finds the stack of `supabase start`, with Docker or without. */
+/** Finds the stack that `supabase start` runs, with Docker or without. */
 async function runningSupabase(): Promise<Service> {
   let status = await supabase(["status", "-o", "env"]);
-  // The stack without Docker has another flag for the same.
+  // The stack without Docker has another flag for that.
   const isRejected = status.stderr.includes("--output flag is not supported");
   if (isRejected) status = await supabase(["status", "--env"]);
   // With Docker, it prints keys only where Auth is enabled.

@@ -1,9 +1,9 @@
 import { exec } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import { run } from "../../tools/command.ts";
 import { PROJECT } from "../../tools/project.ts";
 import { copyProject } from "./project_copy.ts";
-import { residentMb } from "./wire.ts";
 
 /** Runs a line as a person types it: in sh, and on Windows in cmd. */
 export const runLine = promisify(exec);
@@ -57,7 +57,7 @@ export async function startCopy() {
   return Object.assign(unfinished.move(), { project, start, screen, base });
 }
 
-/** Waits up to a minute until a condition holds. If it does not, throws an error that says `why`. */
+/** Waits until a condition holds. After a minute without that, throws an error that says `why`. */
 export async function until(
   holds: () => boolean | Promise<boolean>,
   why: () => string,
@@ -69,7 +69,17 @@ export async function until(
   }
 }
 
-/** Waits until a process is gone. Does not wait on Windows, which has no `ps`. */
+/** Returns the memory that a process takes, in MB. Rejects on Windows, which has no `ps`. */
+export async function residentMb(pid: number): Promise<number> {
+  if (Deno.build.os === "linux") {
+    const status = await Deno.readTextFile(`/proc/${pid}/status`);
+    return Math.round(Number(status.match(/VmRSS:\s+(\d+)/)?.[1]) / 1024);
+  }
+  const { stdout } = await run("ps", ["-o", "rss=", "-p", `${pid}`]);
+  return Math.round(Number(stdout) / 1024);
+}
+
+/** Waits until a process is gone. Does not wait on Windows. */
 export const gone = (pid: number) =>
   until(
     () => residentMb(pid).then((mb) => !mb, () => true),
