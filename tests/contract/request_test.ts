@@ -1,4 +1,4 @@
-/** What is sent, and what comes back: the contract's table in README.md, row by row. */
+/** What is sent, and the response: the contract's table in README.md, row by row. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import * as RESPONSES from "../support/contract.ts";
 import { type Expected, LIMITS } from "../support/contract.ts";
@@ -16,22 +16,21 @@ const { ACTIVE, METHOD_NOT_ALLOWED } = RESPONSES;
 const PRODUCT = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f5";
 const USER = "Zoë Brückner#4821";
 
-/** JSON text of a well-formed body, with some fields changed. `undefined` leaves one out. */
+/** Returns a well-formed body as JSON, with these changes. `undefined` leaves a field out. */
 const body = (changes: Record<string, unknown> = {}): string =>
   JSON.stringify({ username: USER, project_id: PRODUCT, ...changes });
 
-/** A byte for each character. */
+/** Returns a byte for each character. */
 const bytes = (text: string) => Uint8Array.from(text, (c) => c.charCodeAt(0));
 
-/** A well-formed body of exactly so many bytes. */
+/** Returns a well-formed body of this many bytes. Two characters of the name take two bytes. */
 const bodyOf = (length: number) =>
-  // Two characters of the name take two bytes.
   new TextEncoder().encode(body().padEnd(length - 2));
 
-/** The same bytes without a declared length. */
+/** Returns the bytes as a body without a declared length. */
 const streamed = (bytes: Uint8Array<ArrayBuffer>) => new Blob([bytes]).stream();
 
-/** Bodies in which a field has these values, by what they are. */
+/** Returns a body for each value of a field, under a name that shows the value. */
 const having = (field: string, ...values: unknown[]) =>
   Object.fromEntries(values.map((value) => [
     `${field} ${JSON.stringify(value)}`,
@@ -40,14 +39,11 @@ const having = (field: string, ...values: unknown[]) =>
 
 type Row = [name: string, init: RequestInit, expected: Expected];
 
-/** Rows of POSTs with these bodies, each of which gets this response. */
-const posts = (
-  expected: Expected,
-  bodies: Record<string, BodyInit>,
-): Row[] =>
+/** Returns a row for each body. All of them get the same response. */
+const posts = (expected: Expected, bodies: Record<string, BodyInit>): Row[] =>
   Object.entries(bodies).map(([name, body]) => [name, { body }, expected]);
 
-/** What is no value for a field. */
+/** Values of a wrong type for either field. */
 const WRONG_TYPES = [7, 0, true, false, [], [USER], [PRODUCT], {}];
 
 const ROWS: Row[] = [
@@ -189,8 +185,8 @@ for (const id of IDS) {
   });
 }
 
+// The gateway of `supabase start` responds to these itself, with 200 and its own headers.
 Deno.test("request: a preflight lets in-game panels POST", async () => {
-  // The gateway of `supabase start` responds to preflights itself, with 200 and its own headers.
   const headers = {
     "Origin": "coui://html_ui",
     "Access-Control-Request-Method": "POST",

@@ -20,42 +20,44 @@ const CUT = result(200, { error: { message: "[" } });
 const DROPPED = result(0, { error: { message: "TypeError" } });
 const ABORTED = result(0, { error: { message: "AbortError" } });
 
-/** What the Data API does with an attempt: after so many milliseconds it gives this, or never anything. */
+/** How the Data API behaves towards an attempt: its result, after milliseconds. Without one, it is silent. */
 interface Behaviour {
-  gives?: Result;
+  result?: Result;
   afterMs: number;
 }
 
-const unavailable = (afterMs: number) => ({ gives: UNAVAILABLE, afterMs });
+const unavailable = (afterMs: number) => ({ result: UNAVAILABLE, afterMs });
 const SILENT: Behaviour = { afterMs: 0 };
 
-/** Begins a lookup. Attempts meet these behaviours in turn, the last of them for ever. Times are in ms. */
+/** Begins a lookup. Each attempt meets the next behaviour, or else the last. Times are in ms. */
 function lookUp(behaviours: Behaviour[]) {
   const beganAt = performance.now();
   const passed = () => performance.now() - beganAt;
-  const attempts: { at: number; isBeside: boolean; got?: Result }[] = [];
+  const attempts: { at: number; isBeside: boolean; result?: Result }[] = [];
   let underWay = 0;
-  const lookup = { attempts, endedAt: Infinity, got: undefined as Result };
-  retry((signal) => {
-    const attempt = { at: passed(), isBeside: underWay++ > 0 };
-    const behaviour = behaviours[attempts.length] ?? behaviours.at(-1);
-    const { gives, afterMs } = behaviour ?? SILENT;
+  const lookup = { attempts, endedAt: Infinity, result: undefined as Result };
+  retry(async (signal) => {
+    const { result, afterMs } = behaviours[attempts.length] ??
+      behaviours.at(-1) ?? SILENT;
+    const attempt: typeof attempts[number] = {
+      at: passed(),
+      isBeside: underWay++ > 0,
+    };
     attempts.push(attempt);
-    return new Promise((resolve) => {
-      const end = (got: Result) => {
-        signal.onabort = null;
+    attempt.result = await new Promise((resolve) => {
+      const timer = setTimeout(() => result && resolve(result), afterMs);
+      signal.addEventListener("abort", () => {
         clearTimeout(timer);
-        underWay--;
-        resolve(Object.assign(attempt, { got }).got);
-      };
-      const timer = setTimeout(() => gives && end(gives), afterMs);
-      signal.onabort = () => end(ABORTED);
+        resolve(ABORTED);
+      });
     });
-  }).then((got) => Object.assign(lookup, { got, endedAt: passed() }));
+    underWay--;
+    return attempt.result;
+  }).then((result) => Object.assign(lookup, { result, endedAt: passed() }));
   return lookup;
 }
 
-/** Makes a lookup to its end. */
+/** Begins a lookup, and lets time pass until it has ended. */
 async function lookUpToTheEnd(...behaviours: Behaviour[]) {
   using time = stopTime();
   const lookup = lookUp(behaviours);
@@ -69,42 +71,45 @@ const afterMs = fc.oneof(
 );
 const failing = fc.constantFrom(UNAVAILABLE, CUT, DROPPED);
 const behaviour = fc.oneof(
-  { weight: 8, arbitrary: fc.record({ gives: failing, afterMs }) },
-  fc.record({ gives: fc.constantFrom(ROWS, LASTING), afterMs }),
+  { weight: 8, arbitrary: fc.record({ result: failing, afterMs }) },
+  fc.record({ result: fc.constantFrom(ROWS, LASTING), afterMs }),
   fc.constant(SILENT),
 );
 
 Deno.test("retries: whatever the Data API does, attempts come one after the other, and the lookup ends in 5 s", async () => {
   const behaviours = fc.array(behaviour, { minLength: 1, maxLength: 6 });
   const property = fc.asyncProperty(behaviours, async (behaviours) => {
-    const { attempts, endedAt, got } = await lookUpToTheEnd(...behaviours);
+    const lookup = await lookUpToTheEnd(...behaviours);
+    const { attempts, endedAt, result } = lookup;
     assert(endedAt <= LIMITS.budgetMs, `ended after ${endedAt} ms`);
     assert(attempts.length <= LIMITS.attempts, "too many attempts");
     assert(!attempts.some(({ isBeside }) => isBeside), "two at once");
     // Only a failure that may pass gets another attempt.
-    for (const { got } of attempts.slice(0, -1)) {
-      assert(![ROWS, LASTING, ABORTED].includes(got));
+    for (const { result } of attempts.slice(0, -1)) {
+      assert(![ROWS, LASTING, ABORTED].includes(result));
     }
-    const isSilent = attempts.at(-1)?.got === ABORTED;
-    assertEquals(got, attempts.at(isSilent ? -2 : -1)?.got);
+    const last = attempts.at(-1);
+    const isSilent = last?.result === ABORTED;
+    // A lookup that only meets silence has no result.
+    assertEquals(result, isSilent ? attempts.at(-2)?.result : last?.result);
     if (isSilent) assertEquals(endedAt, LIMITS.budgetMs);
-    if (isSilent || got === ROWS || got === LASTING) return;
-    assert((attempts.at(-1)?.at ?? 0) >= LIMITS.lastAttemptMs, "gave up early");
+    if (isSilent || result === ROWS || result === LASTING) return;
+    assert((last?.at ?? 0) >= LIMITS.lastAttemptMs, "gave up early");
   });
   await fc.assert(property, { numRuns });
 });
 
 Deno.test("retries: a Data API that fails at once gets six attempts, and one that is back after 4.2 s counts", async () => {
-  const { attempts, got } = await lookUpToTheEnd(unavailable(1));
-  assertEquals([attempts.length, got], [LIMITS.attempts, UNAVAILABLE]);
+  const { attempts, result } = await lookUpToTheEnd(unavailable(1));
+  assertEquals([attempts.length, result], [LIMITS.attempts, UNAVAILABLE]);
 
   using time = stopTime();
   const behaviours = [unavailable(1)];
   const lookup = lookUp(behaviours);
   await time.pass(LIMITS.lastAttemptMs);
-  behaviours[0] = { gives: ROWS, afterMs: 300 };
+  behaviours[0] = { result: ROWS, afterMs: 300 };
   await time.pass(LIMITS.budgetMs - LIMITS.lastAttemptMs);
-  assertEquals(lookup.got, ROWS);
+  assertEquals(lookup.result, ROWS);
 });
 
 Deno.test("retries: after slow failures, no attempt makes up for one that did not begin in time", async () => {
@@ -114,15 +119,11 @@ Deno.test("retries: after slow failures, no attempt makes up for one that did no
   }
 });
 
-Deno.test("retries: a lookup that only meets silence has no result", async () => {
-  assertEquals((await lookUpToTheEnd(SILENT)).got, undefined);
-});
-
 Deno.test("retries: a lookup that has ended leaves no timer running", async () => {
   using time = stopTime();
-  const lookup = lookUp([{ gives: ROWS, afterMs: 1 }]);
+  const lookup = lookUp([{ result: ROWS, afterMs: 1 }]);
   await time.pass(2);
-  assertEquals([lookup.got, time.running()], [ROWS, 0]);
+  assertEquals([lookup.result, time.running()], [ROWS, 0]);
 });
 
 Deno.test("retries: lookups that fail together come back spread", async () => {
