@@ -13,7 +13,13 @@ import { listenOnLoopback } from "../../tools/loopback.ts";
 import { startFunction } from "../../tools/stack/function_process.ts";
 import { LOCAL_SERVICE, platformEnv } from "../../tools/stack/local_service.ts";
 import { ACTIVE, DATABASE_ERROR, LIMITS } from "../support/contract.ts";
-import { logged, productOf } from "../support/data_api_stub.ts";
+import {
+  aRow,
+  type Behaviour,
+  logged,
+  productOf,
+  respondWith,
+} from "../support/data_api_stub.ts";
 import { assertResponse, check } from "../support/requests.ts";
 
 /** How many callers ask at once. */
@@ -43,17 +49,12 @@ Deno.test.afterAll(() => Deno.remove(certFile));
 /** A response that Node sends. Over HTTP/2, it has a stream. */
 type Response = ServerResponse & { stream?: ServerHttp2Stream };
 
-/** What the Data API does with a request, and the text of the row that the request is for. */
-type Reply = (response: Response, row: string) => unknown;
+const error = (status: number, code: string) =>
+  respondWith(status, JSON.stringify({ code }));
 
-const sendRow: Reply = (response, row) => response.end(row);
-const sendError = (status: number, code: string): Reply => (response) =>
-  response.writeHead(status).end(JSON.stringify({ code }));
-
-/** Sends a part of the row, and then ends the stream with this code, or else the connection. */
-const cut = (code?: number, headers = {}): Reply => async (response, row) => {
-  response.writeHead(200, headers);
-  response.write(row.slice(0, 9));
+/** Sends a part of a row, and then ends the stream with this code, or else the connection. */
+const cut = (code?: number, headers = {}) => async (response: Response) => {
+  response.writeHead(200, headers).write('[{"projec');
   await sleep(20);
   const { socket, stream } = response;
   if (!stream) socket?.end();
@@ -78,19 +79,19 @@ async function startOn(protocol: string) {
   const sessions: unknown[] = [];
   server.on("session", (session) => sessions.push(session));
 
-  // The first request for each product gets one reply, and each request on a bad connection another.
-  let firstReply = sendRow;
-  const seenProducts = new Set<string>();
-  const badReplies = new Map<unknown, Reply>();
+  // How it behaves towards the first attempt of each lookup, and on bad connections.
+  let firstBehaviour = aRow;
+  const products = new Set<string>();
+  const badConnections = new Map<unknown, Behaviour>();
   const used = new Set<unknown>();
   server.on("request", ({ url = "" }: IncomingMessage, response: Response) => {
     const product = productOf(url);
     const connection = response.stream?.session ?? response.socket;
     used.add(connection);
-    const reply = badReplies.get(connection) ??
-      (seenProducts.has(product) ? sendRow : firstReply);
-    seenProducts.add(product);
-    reply(response, `[{"project_id":"${product}"}]`);
+    const behave = badConnections.get(connection) ??
+      (products.has(product) ? aRow : firstBehaviour);
+    products.add(product);
+    behave(response, url);
   });
   const dataApi = unfinished.use(await listenOnLoopback(server));
 
@@ -137,12 +138,12 @@ async function startOn(protocol: string) {
     breakNetwork(fault: "silent" | "reset") {
       for (const connection of connections) connection.fault = fault;
     },
-    /** Lets every request on the connections used so far get this reply. */
-    breakBackend(reply: Reply) {
-      for (const connection of used) badReplies.set(connection, reply);
+    /** Lets the Data API behave like this on all connections used so far. */
+    breakBackend(behave: Behaviour) {
+      for (const connection of used) badConnections.set(connection, behave);
     },
-    /** Lets the first attempt of each lookup get this reply. */
-    replyFirst: (reply: Reply) => void (firstReply = reply),
+    /** Lets the Data API behave like this towards the first attempt of each lookup. */
+    failFirst: (behave: Behaviour) => void (firstBehaviour = behave),
     /** All connections that the function has made. */
     connections,
     edgeFunction,
@@ -168,7 +169,7 @@ const FAULTS: [what: string, code: string, fault: (setup: Setup) => void][] = [
   [
     "only lead to a 503",
     "PGRST002",
-    (setup) => setup.breakBackend(sendError(503, "PGRST002")),
+    (setup) => setup.breakBackend(error(503, "PGRST002")),
   ],
 ];
 
@@ -199,8 +200,8 @@ testOnBoth(
   async (setup) => {
     setup.breakNetwork("reset");
     assertEquals(await setup.ask(), 0);
-    for (const reply of CUTS) {
-      setup.replyFirst(reply);
+    for (const behave of CUTS) {
+      setup.failFirst(behave);
       assertEquals(await setup.ask(), 0);
     }
   },
@@ -208,9 +209,9 @@ testOnBoth(
 
 testOnBoth("those that led to a lasting failure are kept", async (setup) => {
   const { length } = setup.connections;
-  setup.replyFirst(sendError(403, "42501"));
+  setup.failFirst(error(403, "42501"));
   assertEquals(await setup.ask(1), 1);
-  setup.replyFirst(sendRow);
+  setup.failFirst(aRow);
   assertEquals(await setup.ask(1), 0);
   assertEquals(setup.connections.length, length);
 });
