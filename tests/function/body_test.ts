@@ -32,13 +32,13 @@ const SLOW = times(9, [1, 9_000]);
 const TOO_LARGE = "body_too_large";
 const TIMEOUT = "request_timeout";
 
-// How many large pieces, and how many small ones, are read before a body counts as too long by 8 MiB.
-// What precedes the discarded part is one large piece, or 1,025 small ones. A small piece counts as 2 KiB.
+// How many pieces make a body of which 8 MiB are discarded. One large piece, or 1,025 small ones, come
+// before the discarded part. There, a small piece counts as 2 KiB.
 const LARGE = 64 * 1024;
 const largePieces = 1 + discardedBytes / LARGE;
 const smallPieces = bodyPieces + 1 + discardedBytes / 2_048;
 
-/** A request's headers and body, and what the body is read as, after so many milliseconds. */
+/** A request's headers, its body, and what `readBody` returns: a length or a problem, after a time. */
 type Row = [
   what: string,
   headers: Record<string, string>,

@@ -1,12 +1,8 @@
 /** Connections to the Data API that go bad, over TLS, on HTTP/2 and on HTTP/1.1. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import {
-  constants,
-  createSecureServer,
-  type ServerHttp2Stream,
-} from "node:http2";
-import { createServer } from "node:https";
-import { connect, createServer as createRelay } from "node:net";
+import * as http2 from "node:http2";
+import * as https from "node:https";
+import * as net from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { assert, assertEquals } from "@std/assert";
 import { listenOnLoopback } from "../../tools/loopback.ts";
@@ -21,9 +17,6 @@ import {
   respondWith,
 } from "../support/data_api_stub.ts";
 import { assertResponse, check } from "../support/requests.ts";
-
-/** How many callers ask at once. */
-const CALLERS = 8;
 
 // A key and a certificate for these tests alone, valid for `localhost` until 2126. Nothing else trusts
 // them, so they are no secret. They were made by
@@ -47,7 +40,7 @@ await Deno.writeTextFile(certFile, cert);
 Deno.test.afterAll(() => Deno.remove(certFile));
 
 /** A response that Node sends. Over HTTP/2, it has a stream. */
-type Response = ServerResponse & { stream?: ServerHttp2Stream };
+type Response = ServerResponse & { stream?: http2.ServerHttp2Stream };
 
 const error = (status: number, code: string) =>
   respondWith(status, JSON.stringify({ code }));
@@ -64,8 +57,8 @@ const cut = (code?: number, headers = {}) => async (response: Response) => {
 
 /** Responses that break off. Deno takes the first two for whole. */
 const CUTS = [
-  cut(constants.NGHTTP2_NO_ERROR),
-  cut(constants.NGHTTP2_CANCEL, { "Content-Length": 55 }),
+  cut(http2.constants.NGHTTP2_NO_ERROR),
+  cut(http2.constants.NGHTTP2_CANCEL, { "Content-Length": 55 }),
   cut(),
 ];
 
@@ -73,8 +66,8 @@ const CUTS = [
 async function startOn(protocol: string) {
   await using unfinished = new AsyncDisposableStack();
   const server = protocol === "HTTP/2"
-    ? createSecureServer({ cert, key })
-    : createServer({ cert, key });
+    ? http2.createSecureServer({ cert, key })
+    : https.createServer({ cert, key });
   // Sessions stay referenced after their end: without that, Deno 2.9.6 once crashed in nghttp2.
   const sessions: unknown[] = [];
   server.on("session", (session) => sessions.push(session));
@@ -97,8 +90,8 @@ async function startOn(protocol: string) {
 
   // The network passes connections on, until they go bad.
   const connections: { fault?: "silent" | "reset" }[] = [];
-  const relay = createRelay((client) => {
-    const upstream = connect(dataApi.port, "127.0.0.1");
+  const relay = net.createServer((client) => {
+    const upstream = net.connect(dataApi.port, "127.0.0.1");
     const connection: typeof connections[number] = {};
     connections.push(connection);
     client.on("data", (bytes) => {
@@ -115,23 +108,20 @@ async function startOn(protocol: string) {
   const network = unfinished.use(await listenOnLoopback(relay));
 
   const API_URL = `https://localhost:${network.port}`;
-  const env = platformEnv({ ...LOCAL_SERVICE, API_URL });
-  const edgeFunction = unfinished.use(
-    await startFunction({ env: { ...env, DENO_CERT: certFile } }),
-  );
+  const platform = platformEnv({ ...LOCAL_SERVICE, API_URL });
+  const env = { ...platform, DENO_CERT: certFile };
+  const edgeFunction = unfinished.use(await startFunction({ env }));
   return Object.assign(unfinished.move(), {
     /** Lets callers ask at the same time. Returns how many get a 500. The others get a 200. */
-    async ask(callers = CALLERS): Promise<number> {
-      const requests = Array.from(
-        { length: callers },
-        () => check(crypto.randomUUID(), "a", edgeFunction.url),
-      );
+    async ask(callers = 8): Promise<number> {
       let lost = 0;
-      for (const response of await Promise.all(requests)) {
+      await Promise.all(Array.from({ length: callers }, async () => {
+        const product = crypto.randomUUID();
+        const response = await check(product, "a", edgeFunction.url);
         const isLost = response.status === DATABASE_ERROR.status;
         await assertResponse(response, isLost ? DATABASE_ERROR : ACTIVE);
         if (isLost) lost++;
-      }
+      }));
       return lost;
     },
     /** Lets the open connections die in silence, or be reset when they are used next. */

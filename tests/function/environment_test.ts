@@ -10,33 +10,21 @@ const URL_NAME = "SUPABASE_URL";
 const KEYS_NAME = "SUPABASE_SECRET_KEYS";
 const LEGACY_NAME = "SUPABASE_SERVICE_ROLE_KEY";
 
-type Env = Record<string, string | undefined>;
+type Value = string | undefined;
+type Env = Record<string, Value>;
 
-/** Sets these variables, and removes the rest of the three. */
-function setEnv(env: Env): void {
+/** Sets only these of the three variables. Disposing of the result sets them as they were. */
+function setEnv(env: Env): Disposable {
+  const before = Deno.env.toObject();
   for (const name of [URL_NAME, KEYS_NAME, LEGACY_NAME]) {
     if (env[name] === undefined) Deno.env.delete(name);
     else Deno.env.set(name, env[name]);
   }
-}
-
-/** Calls a function with only these of the three variables, and then sets them as they were. */
-function withEnv<Result>(env: Env, call: () => Result) {
-  const before = Deno.env.toObject();
-  setEnv(env);
-  try {
-    return call();
-  } finally {
-    setEnv(before);
-  }
+  return { [Symbol.dispose]: () => void setEnv(before) };
 }
 
 /** A reader, the variables that its message names, and values of the first one that it rejects. */
-type Rejection = [
-  read: () => string,
-  named: string[],
-  values: (string | undefined)[],
-];
+type Rejection = [read: () => string, named: string[], values: Value[]];
 
 const REJECTIONS: Rejection[] = [
   [readSupabaseUrl, [URL_NAME], [
@@ -69,8 +57,8 @@ for (const [read, named, values] of REJECTIONS) {
   Deno.test(`environment: a missing or malformed ${name} is rejected by its name, without its value`, () => {
     for (const value of values) {
       // A sound legacy key does not replace malformed keys.
-      const env = { [LEGACY_NAME]: "x", [name]: value };
-      const { message } = assertThrows(() => withEnv(env, read), Error);
+      using _env = setEnv({ [LEGACY_NAME]: "x", [name]: value });
+      const { message } = assertThrows(read, Error);
       for (const name of named) assert(message.includes(name), message);
       assert(!message.includes("s3cr3t"), message);
     }
@@ -89,10 +77,15 @@ const ENVS_WITH_X: Env[] = [
 
 Deno.test("environment: the key is the one named default, or else the first, or else the legacy one", () => {
   for (const env of ENVS_WITH_X) {
-    assertEquals(withEnv(env, readSecretKey), "x", JSON.stringify(env));
+    using _env = setEnv(env);
+    assertEquals(readSecretKey(), "x", JSON.stringify(env));
   }
+});
+
+Deno.test("environment: the address of a hosted project is accepted", () => {
   const address = "https://abcdefghijklmnopqrst.supabase.co";
-  assertEquals(withEnv({ [URL_NAME]: address }, readSupabaseUrl), address);
+  using _env = setEnv({ [URL_NAME]: address });
+  assertEquals(readSupabaseUrl(), address);
 });
 
 Deno.test("environment: a variable that is rejected stops the boot", async () => {

@@ -27,10 +27,7 @@ const PRODUCT = "0d5c8f3e-27b1-4c6a-9e84-b1f6720a3d59";
 const USER = `Zoë "the Ace" Brückner+#4821&curr_user=eq.x`;
 const { SECRET_KEY } = LOCAL_SERVICE;
 
-/**
- * A fault: how the Data API behaves, and the response, or the code and the status that are logged
- * with a 500.
- */
+/** How the Data API behaves, and what follows: a response, or the code and status that a 500 logs. */
 type Fault = [name: string, behave: Behaviour, outcome: Expected | string];
 
 const ROW = JSON.stringify({ project_id: PRODUCT });
@@ -41,10 +38,11 @@ const error = (status: number, code: unknown) =>
   json(status, { code, message: "x".repeat(100_000), details: code });
 const html = (status: number) =>
   respondWith(status, "<h1>Bad gateway</h1>", { "Content-Type": "text/html" });
-/** A 200 with this text about the product that was asked for. */
+/** A 200 with this text, in which the product of the query takes the place of `PRODUCT`. */
 const text = (text: string) =>
   respondWith(200, (product) => text.replaceAll(PRODUCT, product));
 const drop: Behaviour = ({ socket }) => socket?.destroy();
+const redirect = first(respondWith(307, "", { Location: "/elsewhere" }), aRow);
 const hang: Behaviour = () => {};
 const slowRow: Behaviour = (response, url) =>
   sleep(4_000).then(() => aRow(response, url));
@@ -92,11 +90,7 @@ const FIRST_DECIDES: Fault[] = [
   ["600", json(600, {}), "http_600 600"],
   ["404 with an array", respondWith(404, " \n[]"), "http_404 404"],
   ["404 with nothing", respondWith(404, ""), "http_404 404"],
-  [
-    "a redirect, which would take the key elsewhere",
-    first(respondWith(307, "", { Location: "/elsewhere" }), aRow),
-    "http_307 307",
-  ],
+  ["a redirect, which would take the key elsewhere", redirect, "http_307 307"],
 
   // A success is a 200 with a list of rows of this product. A 206 may leave rows out.
   ["an object", text(ROW), "malformed 200"],
@@ -136,7 +130,7 @@ const LATER_DECIDES: Fault[] = [
 ];
 
 /** Returns the response of an outcome. */
-const expected = (outcome: Expected | string) =>
+const responseOf = (outcome: Expected | string) =>
   typeof outcome === "string" ? DATABASE_ERROR : outcome;
 
 /** How the Data API behaves towards lookups of each product. For any other, it has no row. */
@@ -183,7 +177,7 @@ Deno.test("fault: a response that declares more than 1 MiB is not read", async (
 
 for (const fault of FIRST_DECIDES) {
   const [name, , outcome] = fault;
-  const { status } = expected(outcome);
+  const { status } = responseOf(outcome);
   Deno.test(`fault: ${name} → ${status}, without another attempt`, async () => {
     assertEquals(await assertOutcome(fault), 1);
     await assertLogged(fault);
@@ -204,7 +198,7 @@ Deno.test("fault: after a failure that may pass, the Data API is asked again, up
 /** Fails unless a fault has its outcome. Returns how many attempts the lookup made. */
 async function assertOutcome([name, behave, outcome]: Fault): Promise<number> {
   const product = crypto.randomUUID();
-  await assertResponse(ask(behave, product), expected(outcome), name);
+  await assertResponse(ask(behave, product), responseOf(outcome), name);
   const { length } = edgeFunction.requests
     .filter(({ url = "" }) => productOf(url) === product);
   await assertResponse(ask(noRow, product), NOT_FOUND, "the next lookup");

@@ -11,14 +11,14 @@ import { stopTime } from "../support/exact_time.ts";
 /** How often a property is tried. `FUZZ_RUNS` raises it. */
 const numRuns = Number(Deno.env.get("FUZZ_RUNS") ?? 2_500);
 
-const result = (status: number, rest: object) =>
+const makeResult = (status: number, rest: object) =>
   ({ status, data: null, error: null, ...rest }) as unknown as Result;
-const ROWS = result(200, { data: [] });
-const LASTING = result(403, { error: { code: "42501" } });
-const UNAVAILABLE = result(503, { error: { code: "PGRST002" } });
-const CUT = result(200, { error: { message: "[" } });
-const DROPPED = result(0, { error: { message: "TypeError" } });
-const ABORTED = result(0, { error: { message: "AbortError" } });
+const ROWS = makeResult(200, { data: [] });
+const LASTING = makeResult(403, { error: { code: "42501" } });
+const UNAVAILABLE = makeResult(503, { error: { code: "PGRST002" } });
+const CUT = makeResult(200, { error: { message: "[" } });
+const DROPPED = makeResult(0, { error: { message: "TypeError" } });
+const ABORTED = makeResult(0, { error: { message: "AbortError" } });
 
 /** How the Data API behaves towards an attempt: its result, after milliseconds. Without one, it is silent. */
 interface Behaviour {
@@ -29,20 +29,20 @@ interface Behaviour {
 const unavailable = (afterMs: number) => ({ result: UNAVAILABLE, afterMs });
 const SILENT: Behaviour = { afterMs: 0 };
 
+/** An attempt: when it began, whether another one was under way, and its result. */
+type Attempt = { at: number; isBeside: boolean; result?: Result };
+
 /** Begins a lookup. Each attempt meets the next behaviour, or else the last. Times are in ms. */
 function lookUp(behaviours: Behaviour[]) {
   const beganAt = performance.now();
   const passed = () => performance.now() - beganAt;
-  const attempts: { at: number; isBeside: boolean; result?: Result }[] = [];
+  const attempts: Attempt[] = [];
   let underWay = 0;
   const lookup = { attempts, endedAt: Infinity, result: undefined as Result };
   retry(async (signal) => {
     const { result, afterMs } = behaviours[attempts.length] ??
       behaviours.at(-1) ?? SILENT;
-    const attempt: typeof attempts[number] = {
-      at: passed(),
-      isBeside: underWay++ > 0,
-    };
+    const attempt: Attempt = { at: passed(), isBeside: underWay++ > 0 };
     attempts.push(attempt);
     attempt.result = await new Promise((resolve) => {
       const timer = setTimeout(() => result && resolve(result), afterMs);
@@ -99,17 +99,13 @@ Deno.test("retries: whatever the Data API does, attempts come one after the othe
   await fc.assert(property, { numRuns });
 });
 
-Deno.test("retries: a Data API that fails at once gets six attempts, and one that is back after 4.2 s counts", async () => {
+Deno.test("retries: a Data API that fails at once gets six attempts, the last after 4.2 to 4.6 s", async () => {
   const { attempts, result } = await lookUpToTheEnd(unavailable(1));
   assertEquals([attempts.length, result], [LIMITS.attempts, UNAVAILABLE]);
-
-  using time = stopTime();
-  const behaviours = [unavailable(1)];
-  const lookup = lookUp(behaviours);
-  await time.pass(LIMITS.lastAttemptMs);
-  behaviours[0] = { result: ROWS, afterMs: 300 };
-  await time.pass(LIMITS.budgetMs - LIMITS.lastAttemptMs);
-  assertEquals(lookup.result, ROWS);
+  const lastAt = attempts.at(-1)?.at ?? NaN;
+  // What the Data API returns within 400 ms still counts.
+  const latestAt = LIMITS.budgetMs - 400;
+  assert(lastAt >= LIMITS.lastAttemptMs && lastAt <= latestAt, `${lastAt} ms`);
 });
 
 Deno.test("retries: after slow failures, no attempt makes up for one that did not begin in time", async () => {
@@ -141,10 +137,9 @@ Deno.test("retries: lookups that fail together come back spread", async () => {
 Deno.test("retries: setting the wall clock changes nothing", async () => {
   using time = stopTime();
   const lookup = lookUp([unavailable(1)]);
-  for (const ms of [0, 1e13, 1e12]) {
-    time.setWallClock(ms);
-    await time.pass(1_000);
+  for (const wallClockMs of [0, 1e13]) {
+    time.setWallClock(wallClockMs);
+    await time.pass(LIMITS.budgetMs / 2);
   }
-  await time.pass(2_000);
   assertEquals(lookup.attempts.length, LIMITS.attempts);
 });

@@ -32,9 +32,7 @@ async function medianMs(url: URL): Promise<number> {
  *
  * @param load Loads the function, and resolves when that is over.
  */
-async function assertServesOthers(
-  load: (url: URL) => Promise<unknown>,
-): Promise<void> {
+async function assertServesOthers(load: (url: URL) => Promise<unknown>) {
   await using edgeFunction = await startFunctionOnStub(aRow);
   const { url, pid } = edgeFunction;
   const quietMs = await medianMs(url);

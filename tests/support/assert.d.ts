@@ -9,9 +9,6 @@ export function assert(expr: unknown, msg?: string): asserts expr;
 /** Throws unless the two are deeply equal. */
 export function assertEquals<T>(actual: T, expected: T, msg?: string): void;
 
-/** Throws if the two are deeply equal. */
-export function assertNotEquals<T>(actual: T, expected: T, msg?: string): void;
-
 /** Throws unless the array contains all of the others. */
 export function assertArrayIncludes<T>(
   actual: ArrayLike<T>,

@@ -1,17 +1,13 @@
 /** A Data API that fails on demand, down to the bytes on the wire, which no real one does. */
 import { Buffer } from "node:buffer";
-import {
-  createServer,
-  type IncomingMessage,
-  type ServerResponse,
-} from "node:http";
+import * as http from "node:http";
 import { listenOnLoopback } from "../../tools/loopback.ts";
 import { startFunction } from "../../tools/stack/function_process.ts";
 import { LOCAL_SERVICE, platformEnv } from "../../tools/stack/local_service.ts";
 import { until } from "./start_process.ts";
 
 /** What the Data API does with a request for this path and query. */
-export type Behaviour = (response: ServerResponse, url: string) => unknown;
+export type Behaviour = (response: http.ServerResponse, url: string) => unknown;
 
 /**
  * Starts the function and a Data API for it that behaves as it is told. Returns the function and the
@@ -21,8 +17,8 @@ export async function startFunctionOnStub(
   behave: Behaviour,
   options: { heapMb?: number } = {},
 ) {
-  const requests: IncomingMessage[] = [];
-  const server = createServer((request, response) => {
+  const requests: http.IncomingMessage[] = [];
+  const server = http.createServer((request, response) => {
     requests.push(request);
     // Each request gets its own connection: Deno repeats one that fails on a used connection.
     response.shouldKeepAlive = false;

@@ -43,7 +43,5 @@ export function assertDescribed(response: Response, text: string): void {
   // A response to HEAD has no body.
   if (!text) return;
   const examples = JSON.stringify(content ?? null);
-  const isExample = ["example", "value"]
-    .some((key) => examples.includes(`"${key}":${text}`));
-  assert(isExample, `openapi.yaml: no ${text}`);
+  assert(examples.includes(`:${text}`), `openapi.yaml: no ${text}`);
 }

@@ -83,10 +83,7 @@ export async function codeToRun(pages: string[], ...languages: string[]) {
 }
 
 /** Returns the arguments of the only command of the Supabase CLI on these pages that begins like this. */
-export async function cliCommand(
-  command: string,
-  pages = OPERATORS,
-): Promise<string[]> {
+export async function cliCommand(command: string, pages = OPERATORS) {
   const npx = `npx supabase@${VERSIONS.supabase} `;
   const line = await codeBlock(pages, "sh", npx + command);
   // Without the file that the shell writes.

@@ -1,5 +1,5 @@
 import { cp } from "node:fs/promises";
-import { assertNotEquals } from "@std/assert";
+import { assert } from "@std/assert";
 import { PROJECT } from "../../tools/project.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 
@@ -10,12 +10,12 @@ export async function copyProject() {
   await cp(PROJECT, copy.url, { recursive: true, filter });
   return {
     ...copy,
-    /** Replaces text in one of its files. Fails if it is not there. Returns the whole new text. */
+    /** Replaces text in a file. Fails if the text is not there. Returns the whole new text. */
     async edit(path: string, what: string | RegExp, by: string) {
       const file = new URL(path, copy.url);
       const text = await Deno.readTextFile(file);
       const edited = text.replace(what, () => by);
-      assertNotEquals(edited, text, path);
+      assert(edited !== text, `${path} has no ${what}`);
       await Deno.writeTextFile(file, edited);
       return edited;
     },

@@ -15,11 +15,7 @@ export function send(init: RequestInit, url: string | URL): Promise<Response> {
 }
 
 /** Asks the function at this address whether a user holds an active key of a product. */
-export function check(
-  project_id: string,
-  username: string,
-  url: string | URL,
-): Promise<Response> {
+export function check(project_id: string, username: string, url: string | URL) {
   return send({ body: JSON.stringify({ username, project_id }) }, url);
 }
 
