@@ -102,8 +102,9 @@ async function runningSupabase(): Promise<Service> {
 
 /** Reads the deployment's address from the environment and, if tests may write, its keys. */
 function remoteService(): Service {
-  const { API_URL, PUBLISHABLE_KEY = "", SECRET_KEY = "" } = Deno.env
-    .toObject();
+  const API_URL = Deno.env.get("API_URL")?.replace(/\/$/, "");
+  const PUBLISHABLE_KEY = Deno.env.get("PUBLISHABLE_KEY") ?? "";
+  const SECRET_KEY = Deno.env.get("SECRET_KEY") ?? "";
   if (!API_URL || (SECRET_KEY && !PUBLISHABLE_KEY)) {
     throw new Error(
       "Set API_URL and, with SECRET_KEY, PUBLISHABLE_KEY too: " +
@@ -116,5 +117,5 @@ function remoteService(): Service {
         "them. If that is all right: deno task test:remote -- --yes. Without SECRET_KEY, they write nothing.",
     );
   }
-  return { API_URL: API_URL.replace(/\/$/, ""), PUBLISHABLE_KEY, SECRET_KEY };
+  return { API_URL, PUBLISHABLE_KEY, SECRET_KEY };
 }
