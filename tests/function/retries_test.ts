@@ -137,7 +137,7 @@ Deno.test("retries: lookups that fail together come back spread", async () => {
 Deno.test("retries: setting the wall clock changes nothing", async () => {
   using time = stopTime();
   const lookup = lookUp([unavailable(1)]);
-  for (const wallClockMs of [0, 1e13]) {
+  for (const wallClockMs of [1e13, 0]) {
     time.setWallClock(wallClockMs);
     await time.pass(LIMITS.budgetMs / 2);
   }

@@ -98,8 +98,7 @@ const MAX_GROWTH_MB = 8;
 testWith("the memory of a process")(
   `load: ${REQUESTS} mixed requests leave no memory behind`,
   async () => {
-    const options = { heapMb: 24 };
-    await using edgeFunction = await startFunctionOnStub(aRow, options);
+    await using edgeFunction = await startFunctionOnStub(aRow, { heapMb: 24 });
     const { url, pid } = edgeFunction;
     const product = crypto.randomUUID();
     const longest = "🛩".repeat(LIMITS.name);

@@ -1,4 +1,5 @@
 /** Requests to a service, through `fetch` or byte by byte, and checks of the responses. */
+import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { Readable } from "node:stream";
 import { assert, assertEquals, assertMatch } from "@std/assert";
@@ -73,14 +74,15 @@ export const hangUp = (url: URL, text: string) =>
 
 /**
  * Sends a text, or several in turn, over a new connection. Returns the first piece of the response,
- * and rejects if none comes within a minute.
+ * "" if the connection ends without one, and rejects if nothing comes within a minute.
  */
-export const exchange = (url: URL, texts: Iterable<string>) =>
+export const exchange = (url: URL, texts: Iterable<string>): Promise<string> =>
   raw(url, async (connection) => {
     Readable.from(texts).pipe(connection, { end: false });
     const signal = AbortSignal.timeout(MAX_RESPONSE_MS);
-    const [text = ""] = await connection.take(1).toArray({ signal });
-    return `${text}`;
+    const first = ["data", "end"].map((it) => once(connection, it, { signal }));
+    const [text = ""] = await Promise.race(first);
+    return text;
   });
 
 /** Returns the head of a POST, as text. */
