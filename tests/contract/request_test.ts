@@ -30,10 +30,6 @@ const bodyOf = (length: number) =>
 /** Returns the bytes as a body without a declared length. */
 const streamed = (bytes: Uint8Array<ArrayBuffer>) => new Blob([bytes]).stream();
 
-/** Returns the bytes as a body that is sent byte by byte, without a declared length. */
-const byteByByte = (bytes: Uint8Array) =>
-  ReadableStream.from(Array.from(bytes, (byte) => Uint8Array.of(byte)));
-
 /** Returns a body for each value of a field, under a name that shows the value. */
 const having = (field: string, ...values: unknown[]) =>
   Object.fromEntries(values.map((value) => [
@@ -64,7 +60,6 @@ const ROWS: Row[] = [
     "a field twice": `{"username":7,${body().slice(1)}`,
     "exactly the limit": bodyOf(LIMITS.bodyBytes),
     "exactly the limit, not declared": streamed(bodyOf(LIMITS.bodyBytes)),
-    "1,000 pieces of a byte, not declared": byteByByte(bodyOf(1_000)),
   }),
   [
     "credentials, which are ignored",

@@ -17,8 +17,7 @@ const bodyOf = (pieces: Piece[]) =>
     }
   })());
 
-const times = (count: number, piece: Piece): Piece[] =>
-  Array(count).fill(piece);
+const times = (count: number, piece: Piece) => Array<Piece>(count).fill(piece);
 
 /** Headers that declare how long the body is. */
 const declared = (length: number) => ({ "Content-Length": `${length}` });

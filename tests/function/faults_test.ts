@@ -110,6 +110,7 @@ const LATER_DECIDES: Fault[] = [
   ["one 504", first(html(504), aRow), ACTIVE],
   ["one 520", first(html(520), aRow), ACTIVE],
   ["one 530", first(html(530), noRow), NOT_FOUND],
+  ["one 503 57P01", first(error(503, "57P01"), noRow), NOT_FOUND],
   ["one 400 from a crash of PostgreSQL", first(crashed, aRow), ACTIVE],
   ["one 401 PGRST303", first(issuedAtFuture, aRow), ACTIVE],
   ["one 200 that is cut", first(text("["), aRow), ACTIVE],

@@ -4,6 +4,7 @@ import {
   ACTIVE,
   DATABASE_ERROR,
   METHOD_NOT_ALLOWED,
+  TOO_LARGE,
 } from "../support/contract.ts";
 import {
   aRow,
@@ -50,6 +51,15 @@ for (const [when, text] of Object.entries(HANGS_UP)) {
   });
 }
 
+for (const chunks of [1_000, 2_048]) {
+  const expected = chunks === 1_000 ? ACTIVE : TOO_LARGE;
+  Deno.test(`caller: a body in ${chunks} chunks → ${expected.status}`, async () => {
+    const spaces = "1\r\n \r\n".repeat(chunks - 1);
+    const rest = `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`;
+    assertExchange(await exchange(url, CHUNKED + spaces + rest), expected);
+  });
+}
+
 Deno.test("caller: the method post is not POST", async () => {
   const text = await exchange(url, CHUNKED.replace("POST", "post"));
   assertExchange(text, METHOD_NOT_ALLOWED);
@@ -57,8 +67,7 @@ Deno.test("caller: the method post is not POST", async () => {
 
 Deno.test("caller: none of these leaves a line in the log", async () => {
   // A failed lookup leaves one, after any that others have left.
-  const response = check(crypto.randomUUID(), "a", url);
-  await assertResponse(response, DATABASE_ERROR);
+  await assertResponse(check(crypto.randomUUID(), "a", url), DATABASE_ERROR);
   const lines = await logged(edgeFunction, 1);
   assertEquals(lines.map(({ code }) => code), ["http_400"]);
 });

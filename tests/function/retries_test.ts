@@ -21,10 +21,7 @@ const DROPPED = makeResult(0, { error: { message: "TypeError" } });
 const ABORTED = makeResult(0, { error: { message: "AbortError" } });
 
 /** How the Data API behaves towards an attempt: its result, after milliseconds. Without one, it is silent. */
-interface Behaviour {
-  result?: Result;
-  afterMs: number;
-}
+type Behaviour = { result?: Result; afterMs: number };
 
 const unavailable = (afterMs: number) => ({ result: UNAVAILABLE, afterMs });
 const SILENT: Behaviour = { afterMs: 0 };
