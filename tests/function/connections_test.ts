@@ -19,7 +19,7 @@ import {
 import { assertResponse, check } from "../support/requests.ts";
 
 // A key and a certificate for these tests alone, valid for `localhost` until 2126. Nothing else trusts
-// them, so they are no secret. They were made by
+// them, so they are no secret. They were made with
 // openssl req -x509 -newkey ed25519 -nodes -days 36500 -subj /CN=localhost -set_serial 1
 //   -addext subjectAltName=DNS:localhost -addext basicConstraints=critical,CA:false
 //   -addext subjectKeyIdentifier=none -addext authorityKeyIdentifier=none
@@ -72,7 +72,7 @@ async function startOn(protocol: string) {
   const sessions: unknown[] = [];
   server.on("session", (session) => sessions.push(session));
 
-  // How it behaves towards the first attempt of each lookup, and on bad connections.
+  // How the Data API behaves towards the first attempt of each lookup, and on bad connections.
   let firstBehaviour = aRow;
   const products = new Set<string>();
   const badConnections = new Map<unknown, Behaviour>();
@@ -134,7 +134,7 @@ async function startOn(protocol: string) {
     },
     /** Lets the Data API behave like this towards the first attempt of each lookup. */
     failFirst: (behave: Behaviour) => void (firstBehaviour = behave),
-    /** All connections that the function has made. */
+    /** The connections that the function has made. */
     connections,
     edgeFunction,
   });

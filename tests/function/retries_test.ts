@@ -105,7 +105,7 @@ Deno.test("retries: a Data API that fails at once gets six attempts, the last af
   assert(lastAt >= LIMITS.lastAttemptMs && lastAt <= latestAt, `${lastAt} ms`);
 });
 
-Deno.test("retries: after slow failures, no attempt makes up for one that did not begin in time", async () => {
+Deno.test("retries: after slow failures, attempts whose time has passed are left out", async () => {
   for (const [afterMs, expected] of [[1_000, 4], [4_600, 2]]) {
     const { attempts } = await lookUpToTheEnd(unavailable(afterMs ?? NaN));
     assertEquals(attempts.length, expected);
@@ -119,7 +119,7 @@ Deno.test("retries: a lookup that has ended leaves no timer running", async () =
   assertEquals([lookup.result, time.running()], [ROWS, 0]);
 });
 
-Deno.test("retries: lookups that fail together come back spread", async () => {
+Deno.test("retries: lookups that fail together are spread when they are tried again", async () => {
   using time = stopTime();
   const lookups = Array.from({ length: 100 }, () => lookUp([unavailable(1)]));
   await time.pass(LIMITS.budgetMs);
