@@ -2,6 +2,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import * as fc from "fast-check";
 import { createServer } from "node:http";
+import { extname } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { run } from "../../tools/command.ts";
@@ -14,37 +15,89 @@ import { resultOf } from "../support/openapi.ts";
 import { CALLERS, codeBlock, readExample } from "../support/pages.ts";
 import { issueKeys, serviceUnderTest } from "../support/service_under_test.ts";
 import { createPanel, startProgram } from "./examples/add_ons.ts";
-import { type AddOn, play, SCENARIOS, START_S } from "./examples/simulation.ts";
+import { type AddOn, play, SCENARIOS } from "./examples/simulation.ts";
 
 /** The product in the code. */
 const PRODUCT = SEEDED.project_id;
+const SECOND_PRODUCT = crypto.randomUUID();
+
+/** What a simulator stores. */
+const ENTRY = `check-username-active.${PRODUCT}`;
 
 /** A name with everything that could get lost on its way. */
 const USER = 'Zoë "Ace" \\ \t\u0001 😀#4821';
 
-/** What happens in random scenarios. */
-const EVENTS = [
-  ["ask Amelia", "ask Amelia", "ask Bessie", "ask 1999990 Amelia", "name"],
-  ["callback asks Bessie; ask Amelia", "callback throws; ask Amelia", "stop"],
-  ["200", "499", "400", "500", "off", "silent"].map((to) => `service ${to}`),
-  ["200", "499", "413", "503"].map((status) => `answer ${status}`),
-  ["-1", "3600", "-86400", "1209600"].map((step) => `clock ${step}`),
-  ["stored 1999990 Amelia", "stored 2080000 Amelia", "storage broken"],
-  ["storage fine; ask Amelia"],
-].flat();
+const DRIVERS = fileURLToPath(new URL("examples", import.meta.url));
+const MCS = "mcs -langversion:7 -warnaserror -define:TRACE -out:a.exe " +
+  "-r:System.Net.Http";
 
-/** Random scenarios without some events. Between two steps pass seconds, or minutes. */
-function scenarios(others: RegExp) {
-  const event = fc.constantFrom(...EVENTS.filter((it) => !others.test(it)));
-  const step = fc.tuple(fc.oneof(fc.nat(12), fc.nat(400)), event);
-  return fc.array(step, { minLength: 2, maxLength: 10 }).map((steps) => {
-    let second = 0;
-    // Tenths of their own, so that nothing happens at the same time.
-    return steps.map(([seconds, event], tenth) =>
-      `${(second += seconds)}.${tenth} ${event}`
-    );
-  });
-}
+/**
+ * Each file, with the language of the add-on on the page. `build` takes both as they are, and builds the
+ * test's add-on of what is `replaced`. `program` starts that. It stores its `entry` in a folder of its own.
+ */
+const FILES = {
+  "panel.js": {
+    language: "html",
+    build: `npx --yes acorn@${VERSIONS.acorn} --ecma2017 --silent ` +
+      "panel.js add_on",
+    program: "",
+    file: "",
+    ignores: /frames|empty|tasks/,
+    replaced: [],
+  },
+  "check_active.py": {
+    language: "python",
+    // The add-on runs without a window. Then it asks at an address that is none.
+    build: `python3 -c "import runpy, sys, unittest.mock as mock
+sys.modules['tkinter'] = mock.MagicMock()
+code = runpy.run_path('add_on')['keep_asking'].__globals__
+code['SERVICE'] = 'https://' + 64 * 'a' + '.example'
+assert code['check_active']('x') == 'no answer'"`,
+    program: `env LOCALAPPDATA=. python3 ${DRIVERS}/tool.py`,
+    file: `check-username-active/${PRODUCT}.txt`,
+    ignores: /frames|empty|tasks/,
+    replaced: [
+      ["TIMEOUT_S = 10", "TIMEOUT_S = 2"],
+      ["ended.wait(pause_s * random.uniform(0.5, 1.5))", "sleep(pause_s)"],
+    ],
+  },
+  "gauge.cpp": {
+    language: "cpp",
+    // The add-on on the page has a second product.
+    build: `sed s/${PRODUCT}/${SECOND_PRODUCT}/ gauge.cpp > second.cpp; ` +
+      "cat add_on >> second.cpp; " +
+      `g++ -std=c++17 -Wall -Wextra -Wshadow -Werror -I. -I${DRIVERS} ` +
+      "-fno-exceptions -fno-rtti -fsanitize=address,undefined " +
+      `${DRIVERS}/simulator.cpp second.cpp`,
+    program: "./a.out",
+    file: `work/${ENTRY}`,
+    ignores: /throws|tasks/,
+    replaced: [
+      ["std::chrono::steady_clock", "FakeClock"],
+      ["std::time(nullptr)", "static_cast<long long>(wallS + 1e-6)"],
+      [
+        "std::uniform_real_distribution<>(0.5, 1.5)(random_)",
+        "drawAfter(pauseS_)",
+      ],
+      ["\\\\work\\\\", "work/"],
+    ],
+  },
+  "ActivationCheck.cs": {
+    language: "csharp",
+    build: `${MCS} ActivationCheck.cs ${DRIVERS}/window_forms.cs add_on && ` +
+      `${MCS} simulated.cs ${DRIVERS}/desktop.cs`,
+    program: "env XDG_DATA_HOME=$PWD mono a.exe",
+    file: `check-username-active/${PRODUCT}.txt`,
+    ignores: /frames|empty/,
+    replaced: [
+      ["FromSeconds(10)", "FromSeconds(2)"],
+      ["= CheckActiveAsync(", "= Simulated.CheckActiveAsync("],
+      ["= Task.Delay(", "= Simulated.Delay("],
+      ["DateTimeOffset.UtcNow", "Simulated.UtcNow"],
+      ["(0.5 + random.NextDouble())", "(1 + 0 * random.NextDouble())"],
+    ],
+  },
+};
 
 /** Replaces texts that have to be there. */
 function replace(code: string, texts: string[][]): string {
@@ -61,164 +114,79 @@ const PANEL = replace(await readExample("panel.js"), [
   ["<ref>", "example"],
 ]);
 
-/** Fails unless the add-on does what the list says, apart from scenarios with these events. */
-async function assertFollowsList(addOn: AddOn, others: RegExp) {
-  for (const lines of SCENARIOS.filter((lines) => !others.test(lines.join()))) {
+/** The scenarios without events that an add-on ignores. */
+const scenariosWithout = (...ignored: RegExp[]) =>
+  SCENARIOS.filter((it) => !ignored.some((events) => events.test(it.join())));
+
+/** Fails unless the add-on does what the list says. */
+async function assertFollowsList(addOn: AddOn, ignored: RegExp) {
+  for (const lines of scenariosWithout(ignored)) {
     const steps = lines.map((line) => line.replace(/ ->.*/, ""));
     assertEquals(await play(addOn, steps), lines);
   }
 }
 
-const DRIVERS = fileURLToPath(new URL("examples", import.meta.url));
-const CPP = `g++ -std=c++17 -Wall -Wextra -Wshadow -Werror -I. -I${DRIVERS} ` +
-  "-fno-exceptions -fno-rtti -fsanitize=address,undefined";
-const CS = "mcs -langversion:7 -warnaserror -define:TRACE -out:a.exe " +
-  "-r:System.Net.Http ActivationCheck.cs";
-const ACORN = `npx --yes acorn@${VERSIONS.acorn}`;
-/** Runs the add-on on the page without a window, and asks at an address that is none. */
-const PYTHON = `python3 -c "import runpy, sys, unittest.mock as mock
-sys.modules['tkinter'] = mock.MagicMock()
-code = runpy.run_path('add_on')['keep_asking'].__globals__
-code['SERVICE'] = 'https://' + 64 * 'a' + '.example'
-assert code['check_active']('x') == 'no answer'"`;
+/** Random scenarios of what happens in these. Between two steps pass seconds, or minutes. */
+function randomScenarios(scenarios: string[][]) {
+  const events = scenarios.flat()
+    // No add-on stores this, and they read it differently.
+    .filter((line) => !line.includes("99999999999999999999"))
+    .map((line) => line.replace(/^[\d.]+ ?| ->.*/g, ""));
+  const seconds = fc.oneof(fc.nat(12), fc.nat(400));
+  const step = fc.tuple(seconds, fc.constantFrom(...events));
+  return fc.array(step, { minLength: 2, maxLength: 10 }).map((steps) => {
+    let second = 0;
+    // Tenths of their own, so that nothing happens at the same time.
+    return steps.map(([seconds, event], tenth) =>
+      `${(second += seconds)}.${tenth} ${event}`
+    );
+  });
+}
 
-/**
- * Each file, with the language of the add-on on the page, what takes both as they are, what builds and
- * starts the test's add-on, where that stores, and what it does not know.
- */
-const FILES = {
-  "panel.js": {
-    language: "html",
-    take: `${ACORN} --ecma2017 --silent panel.js add_on`,
-    build: "",
-    program: [],
-    entry: "",
-    others: /frames|empty|tasks/,
-    replaced: [],
-  },
-  "check_active.py": {
-    language: "python",
-    take: PYTHON,
-    build: "true",
-    program: ["python3", `${DRIVERS}/tool.py`],
-    entry: `check-username-active/${PRODUCT}.txt`,
-    others: /frames|empty|tasks/,
-    replaced: [
-      ["TIMEOUT_S = 10", "TIMEOUT_S = 2"],
-      ["random.uniform(0.5, 1.5)", "1"],
-    ],
-  },
-  "gauge.cpp": {
-    language: "cpp",
-    take: `${CPP} -c -xc++ -include gauge.cpp add_on`,
-    build: `${CPP} ${DRIVERS}/simulator.cpp second.cpp`,
-    program: ["./a.out"],
-    entry: `work/check-username-active.${PRODUCT}`,
-    others: /throws|tasks/,
-    replaced: [
-      ["std::chrono::steady_clock", "FakeClock"],
-      ["std::time(nullptr)", "wallClock()"],
-      ["std::uniform_real_distribution<>(0.5, 1.5)(random_)", "1"],
-      ["\\\\work\\\\", "work/"],
-    ],
-  },
-  "ActivationCheck.cs": {
-    language: "csharp",
-    take: `${CS} window.cs add_on`,
-    build: `${CS} ${DRIVERS}/desktop.cs`,
-    program: ["mono", "a.exe"],
-    entry: `check-username-active/${PRODUCT}.txt`,
-    others: /frames|empty/,
-    replaced: [
-      ["FromSeconds(10)", "FromSeconds(2)"],
-      ["= CheckActiveAsync(", "= Simulated.CheckActiveAsync("],
-      ["= Task.Delay(", "= Simulated.Delay("],
-      ["DateTimeOffset.UtcNow", "Simulated.UtcNow"],
-      ["(0.5 + random.NextDouble())", "(1 + 0 * random.NextDouble())"],
-    ],
-  },
-};
-
-/** Just enough of Windows Forms to compile against. */
-const WINDOW = `namespace System.Windows.Forms {
-  public class Control {
-    public string Text; public int Top; public bool Visible, AutoSize; public EventHandler Click, Load, FormClosed;
-    public Collections.Generic.List<Control> Controls;
-  }
-  public class Label : Control {} public class TextBox : Control {} public class Button : Control {}
-  public class Form : Control {} public class Application { public static void Run(Form form) {} }
-}`;
-
-/** A second gauge in the program of the first one. */
-const SECOND_PRODUCT = crypto.randomUUID();
-const SECOND_GAUGE = `
-void askAboutSecondProduct() {
-  static activation::Asking asking([] {}, [](activation::Result) {});
-  asking.ask("Amelia");
-  asking.update();
-}`;
-
-for (const [name, file] of Object.entries(FILES)) {
-  const { language, take, build, program, entry, others, replaced } = file;
+for (const [name, row] of Object.entries(FILES)) {
+  const { language, build, program, file, ignores, replaced } = row;
   // The gauge is the fastest.
   const runs = name === "gauge.cpp" ? 2_500 : 200;
   const test = name.endsWith(".cs") ? testWith("mcs and mono") : Deno.test;
   test(`examples: ${name} does what the list says, and what the other files do`, async () => {
-    await using folder = await makeTempFolder();
-    const cwd = fileURLToPath(folder.url);
-    const options = { cwd, env: { LOCALAPPDATA: ".", XDG_DATA_HOME: cwd } };
-    const write = (name: string, text: string) =>
-      Deno.writeTextFile(new URL(name, folder.url), text);
-    const shell = async (line: string, ...args: string[]) => {
-      const output = await run(
-        "sh",
-        ["-c", `${line} "$@"`, "sh", ...args],
-        options,
-      );
-      assert(output.success, output.stdout + output.stderr);
-      assert(!/Traceback|Unhandled/.test(output.stderr), output.stderr);
-      return output;
-    };
-
-    const shipped = await readExample(name);
-    const page = await codeBlock(CALLERS, language, "");
-    await write(name, shipped);
-    await write("add_on", page.match(/<script>([^]*)<\/script>/)?.[1] ?? page);
-    await write("window.cs", WINDOW);
-    await shell(take);
-    const panel = createPanel(PANEL);
-    if (name === "panel.js") return await assertFollowsList(panel, others);
-
     const { API_URL } = serviceUnderTest();
     await using standIn = await startStandIn(API_URL + FUNCTION_PATH);
     const address = ["https://<ref>.supabase.co", standIn.url];
-    await write(name, replace(shipped, [address, ...replaced]));
-    const second = replace(shipped, [[PRODUCT, SECOND_PRODUCT]]);
-    await write("second.cpp", second + SECOND_GAUGE);
-    await shell(build);
-    await using addOn = startProgram(program, options, entry);
-    await assertFollowsList(addOn, others);
+    const page = await codeBlock(CALLERS, language, "");
+    const shipped = await readExample(name);
+    await using folder = await makeTempFolder({
+      [name]: shipped,
+      add_on: page.match(/<script>([^]*)<\/script>/)?.[1] ?? page,
+      [`simulated${extname(name)}`]: replace(shipped, [address, ...replaced]),
+    });
+    const cwd = fileURLToPath(folder.url);
+    const built = await run("sh", ["-c", build], { cwd });
+    assert(built.success, built.stdout + built.stderr);
+
+    const panel = createPanel(PANEL, `${cwd}/panel/${ENTRY}`);
+    if (!program) return await assertFollowsList(panel, ignores);
+    using addOn = startProgram(program, cwd, file);
+    await assertFollowsList(addOn, ignores);
+    const shared = scenariosWithout(ignores, FILES["panel.js"].ignores);
     await fc.assert(
-      fc.asyncProperty(scenarios(others), async (steps) => {
+      fc.asyncProperty(randomScenarios(shared), async (steps) => {
         assertEquals(await play(addOn, steps), await play(panel, steps));
       }),
       { numRuns: Number(Deno.env.get("FUZZ_RUNS") ?? runs) },
     );
-    if (name === "gauge.cpp") {
-      const said = await addOn.tell("second", 0, START_S);
-      return assertStringIncludes(said.join(), SECOND_PRODUCT);
-    }
 
-    await using _keys = await issueKeys([USER], PRODUCT);
-    const results = {
-      ...Object.fromEntries(
-        RESPONSES.map((it) => [it, resultOf(parseInt(it))]),
-      ),
-      ...{ [USER]: "active", x: "inactive", "": "mistake" },
-    };
-    const asked = await shell(program.join(" "), ...Object.keys(results));
-    assertEquals(asked.stdout.split("\n"), Object.values(results));
-    assertStringIncludes(asked.stderr, "check-username-active: status 400");
+    if (name === "gauge.cpp") {
+      const said = await addOn.tell("page", "Amelia");
+      assertStringIncludes(said.join(), SECOND_PRODUCT);
+    } else {
+      await using _keys = await issueKeys([USER], PRODUCT);
+      for (const [user, result] of Object.entries(RESULTS)) {
+        assertEquals(await addOn.tell("check", user), [result], user);
+      }
+    }
+    const errors = await addOn.end();
+    assertStringIncludes(errors, "check-username-active: status 400");
+    assert(!/Traceback|Unhandled/.test(errors), errors);
   });
 }
 
@@ -227,6 +195,12 @@ const RESPONSES = [
   ...["nothing", "garbage", "an end", "200", "302", "307"],
   ...["200", "499", "413", "500"].map((status) => `${status} without its body`),
 ];
+
+/** What each user is. */
+const RESULTS = {
+  ...Object.fromEntries(RESPONSES.map((it) => [it, resultOf(parseInt(it))])),
+  ...{ [USER]: "active", x: "inactive", "": "mistake" },
+};
 
 /** A service that does what the name says. Other names come to the one under test. */
 function startStandIn(address: string) {

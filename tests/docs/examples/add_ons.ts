@@ -3,28 +3,30 @@ import { assertEquals } from "@std/assert";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import * as fs from "node:fs";
+import { dirname } from "node:path";
 import { createInterface } from "node:readline";
 import { setImmediate } from "node:timers";
-import { SEEDED } from "../../../tools/project.ts";
 import type { AddOn } from "./simulation.ts";
 
 /** What the tests use of `panel.js`. */
 interface Panel {
-  keepAsking(
-    ...args: [name: string, unlock: () => void, lock: (why: string) => void]
-  ): Promise<void>;
+  keepAsking(name: string, unlock: () => void, lock: Lock): Promise<void>;
   stopAsking(): void;
   storedName(): string | undefined;
 }
+type Lock = (result: string) => void;
 
-/** Sends a body, and responds with a status, from another address where that is a redirect's. */
-type Send = (
-  body: string,
-  respond: (status: number, url?: string) => void,
-) => void;
-
-/** Runs the code of `panel.js` with these globals of its engine. The bodies of responses never come. */
-export function runPanel(code: string, send: Send, globals: object): Panel {
+/**
+ * Runs the code of `panel.js`. The bodies of responses never come.
+ *
+ * @param send Sends a body, and responds with a status, from another address where that is a redirect's.
+ * @param globals The rest of what its engine has.
+ */
+export function runPanel(
+  code: string,
+  send: (body: string, respond: (status: number, url?: string) => void) => void,
+  globals: object,
+): Panel {
   class XMLHttpRequest {
     responseURL = "";
     onreadystatechange: (() => void) | null = null;
@@ -45,28 +47,17 @@ export function runPanel(code: string, send: Send, globals: object): Panel {
 }
 
 /** An in-game panel, in this process. */
-export function createPanel(code: string): AddOn {
-  const storage = { entry: "", state: "fine" };
-  const waiting: ((reply: string) => void)[] = [];
+export function createPanel(code: string, file: string): AddOn {
+  const path = (name: string) => `${dirname(file)}/${name}`;
+  const replies: ((status: string) => void)[] = [];
   let said: string[] = [];
   let wallMs = 0;
   let service = "";
   let callback = "";
-  let panel: Panel;
 
-  const wait = (word: string, about: unknown, goOn: (reply: string) => void) =>
-    said.push(`${word} ${waiting.push(goOn) - 1} ${about}`);
-  const ask = (name: string) =>
-    panel.keepAsking(name, () => call("unlock"), (why) => call(`lock ${why}`))
-      .catch(() => said.push("error"));
-  const call = (what: string) => {
-    const does = callback;
-    callback = "";
-    said.push(`calls ${what}`);
-    if (does.startsWith("asks ")) ask(does.slice(5));
-    if (does === "throws") throw new Error("Of the add-on");
-  };
-  const send: Send = (body, respond) => {
+  const wait = (word: string, about: unknown, goOn: (status: string) => void) =>
+    said.push(`${word} ${replies.push(goOn) - 1} ${about}`);
+  const panel = runPanel(code, (body, respond) => {
     const isFull = service === "full";
     wait("sends", body, (status) => {
       if (isFull) return;
@@ -74,38 +65,44 @@ export function createPanel(code: string): AddOn {
       else respond(Number(status) || 0);
     });
     if (isFull) throw new Error("Nothing can be sent");
-  };
-  const open = (name: string) => {
-    assertEquals(name, `check-username-active.${SEEDED.project_id}`);
-    assertEquals(storage.state, "fine");
-    return storage;
-  };
-  const globals = {
+  }, {
     Date: { now: () => wallMs },
     console: { error() {} },
     clearTimeout() {},
     setTimeout: (goOn: () => void, ms: number) =>
       wait("pauses", ms / 1e3, goOn),
-    GetStoredData: (name: string) => open(name).entry,
-    SetStoredData: (name: string, text: string) => open(name).entry = text,
+    GetStoredData: (name: string) => fs.readFileSync(path(name), "utf8"),
+    SetStoredData: (name: string, text: string) =>
+      fs.writeFileSync(path(name), text),
+  });
+  const ask = (name: string) =>
+    panel.keepAsking(name, () => call("unlock"), (why) => call(`lock ${why}`))
+      .catch(() => said.push("error"));
+  const call = (what: string) => {
+    said.push(`calls ${what}`);
+    const does = callback;
+    callback = "";
+    if (does === "throws") throw new Error("Of the add-on");
+    if (does) ask(does.replace("asks ", ""));
   };
 
+  const events: Record<string, (about: string) => unknown> = {
+    ask,
+    callback: (does) => callback = does,
+    name: () => said.push(`name: ${panel.storedName() ?? "nothing"}`),
+    reply(about) {
+      const [id, status = ""] = about.split(" ");
+      replies[Number(id)]?.(status);
+    },
+    service: (status) => service = status,
+    stop: () => panel.stopAsking(),
+  };
   return {
-    storage,
-    async tell(event, _second, wallS) {
+    file,
+    async tell(event, about, _second, wallS = 0) {
       said = [];
       wallMs = wallS * 1_000;
-      const [, word, about = ""] = event.match(/^(\w+) ?(.*)/) ?? [];
-      if (word === "new") panel = runPanel(code, send, globals);
-      if (word === "new" || word === "callback") callback = about;
-      if (word === "service") service = about;
-      if (word === "name") {
-        said.push(`name: ${panel.storedName() ?? "nothing"}`);
-      }
-      if (word === "ask") ask(about);
-      if (word === "stop") panel.stopAsking();
-      const [id = "", ...reply] = about.split(" ");
-      if (word === "reply") waiting[Number(id)]?.(reply.join(" "));
+      events[event]?.(about);
       await new Promise((settled) => setImmediate(settled));
       return said;
     },
@@ -113,46 +110,23 @@ export function createPanel(code: string): AddOn {
 }
 
 /**
- * Starts an add-on in another language. Disposing of it lets it end. It reads lines: a second of the
- * scenario, a second of the wall clock, and an event. It prints what it does, and then `.`.
+ * Starts an add-on in another language, which stores this file. Disposing of it ends it. It reads lines,
+ * `SECOND WALL_SECOND EVENT ABOUT`. It prints what it does, and then `.`.
  *
- * @param file Where it stores its entry, alone in its folder.
+ * @param command For the shell, in this folder.
  */
-export function startProgram(
-  [command = "", ...args]: string[],
-  options: { cwd: string; env: Record<string, string> },
-  file: string,
-): AddOn & AsyncDisposable {
-  const log = `${options.cwd}/log`;
+export function startProgram(command: string, cwd: string, file: string) {
+  const log = `${cwd}/log`;
+  const args = ["-c", `exec ${command} 2> log`];
   // A program that hangs is ended.
-  const program = spawn(command, args, { ...options, timeout: 300_000 });
+  const program = spawn("sh", args, { cwd, timeout: 300_000 });
   const ended = once(program, "close");
-  program.stderr.pipe(fs.createWriteStream(log));
   program.stdin.on("error", () => {}); // It has died, which `tell` reports.
   const lines = createInterface(program.stdout)[Symbol.asyncIterator]();
-
-  // Its folder is a link: to a real one, or, where that is broken, to what is none.
-  const [folder = "", name = ""] = file.split("/");
-  const [link, real] = [`${options.cwd}/${folder}`, `${options.cwd}/real`];
-  const path = `${real}/${name}`;
   return {
-    storage: {
-      get entry() {
-        return fs.existsSync(path) ? fs.readFileSync(path, "utf8") : "";
-      },
-      set entry(text) {
-        fs.rmSync(real, { recursive: true, force: true });
-        fs.mkdirSync(real);
-        fs.writeFileSync(path, text);
-      },
-      set state(state: string) {
-        if (state === "empty") fs.truncateSync(path);
-        fs.rmSync(link, { force: true });
-        fs.symlinkSync(state === "broken" ? "/dev/null" : real, link);
-      },
-    },
-    async tell(event, second, wallS) {
-      program.stdin.write(`${second} ${wallS} ${event}\n`);
+    file: `${cwd}/${file}`,
+    async tell(event: string, about: string, second = 0, wallS = 0) {
+      program.stdin.write(`${second} ${wallS} ${event} ${about}\n`);
       const said: string[] = [];
       while (true) {
         const { value, done } = await lines.next();
@@ -161,9 +135,14 @@ export function startProgram(
         said.push(value);
       }
     },
-    async [Symbol.asyncDispose]() {
+    /** Lets it end. Returns its error output. */
+    async end() {
       program.stdin.end();
-      await ended;
+      const [status] = await ended;
+      const errors = fs.readFileSync(log, "utf8");
+      assertEquals(status, 0, errors);
+      return errors;
     },
+    [Symbol.dispose]: () => void program.kill(),
   };
 }

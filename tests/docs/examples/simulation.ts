@@ -1,104 +1,118 @@
 /** Plays scenarios to add-ons with the code for callers, in simulated time. */
 import { assertEquals } from "@std/assert";
+import * as fs from "node:fs";
+import { basename, dirname } from "node:path";
 import { SEEDED } from "../../../tools/project.ts";
 import { resultOf } from "../../support/openapi.ts";
 import { readExample } from "../../support/pages.ts";
-
-/** The second since 1970 at which a scenario begins. */
-export const START_S = 2_000_000;
 
 /** The steps of each scenario in `scenarios.txt`, which says what they mean. */
 export const SCENARIOS = (await readExample("scenarios.txt"))
   .split(/^## .*\n/m).slice(1).map((text) => text.trim().split("\n"));
 
+/** The step before the first one of each scenario. */
+const RESET =
+  "0 stop; storage fine; stored ; service 200; callback ; frames on";
+
 /** An add-on with the code for callers. */
 export interface AddOn {
-  /** What it has stored, and whether it can: `fine`, `read-only`, `broken`; `empty` after a crash. */
-  storage: { entry: string; state: string };
+  /** Path of the file that it stores. */
+  file: string;
   /**
-   * Tells it what happens, at a second of the scenario, and of the wall clock. Returns what it does, up
-   * to where it waits: `asks ID NAME` for a result, `sends ID BODY` for a status, `pauses ID SECONDS`.
-   * It then gets `reply ID RESULT`. `at SECOND` means that it has let time pass by itself.
+   * Tells it an event, with the second of the scenario and of the wall clock. Returns what it does, up to
+   * where it waits: `sends ID BODY`, `asks ID NAME` or `pauses ID SECONDS`. It then gets `reply ID STATUS
+   * RESULT`.
    */
-  tell(event: string, second: number, wallS: number): Promise<string[]>;
+  tell(
+    event: string,
+    about: string,
+    second?: number,
+    wallS?: number,
+  ): Promise<string[]>;
 }
 
 /** Plays a scenario. Returns its steps with what the add-on did after each. */
 export async function play(addOn: AddOn, steps: string[]): Promise<string[]> {
-  const { storage } = addOn;
+  // The folder of the file is a link: to a real one, or, where that is broken, to what is none.
+  const link = dirname(addOn.file);
+  const real = `${link} real`;
+  const file = `${real}/${basename(addOn.file)}`;
   let second = 0;
-  let clockS = START_S;
-  let service = "200";
-  let replies: { at: number; id: string; what: string }[] = [];
-  let waiting: { id: string; respond: (status: string) => void }[] = [];
+  let clockS = 2_000_000;
+  let service = "";
+  let replies: { id: string; at: number; status: string }[] = [];
+  const requests = new Set<string>();
   let done: string[] = [];
-  const stored = () => storage.entry || "nothing";
+  const stored = () =>
+    fs.existsSync(file) && fs.readFileSync(file, "utf8") || "nothing";
 
-  const tell = async (event: string) => {
-    const said = await addOn.tell(event, second, clockS + second);
-    said.forEach(hear);
-    return said.length > 0;
-  };
-  const reply = (id: string, what: string, seconds = 0) => {
+  const reply = (id: string, status: string, seconds = 0) => {
     replies = replies.filter((one) => one.id !== id);
-    replies.push({ at: second + seconds, id, what });
-  };
-  const wait = (id: string, respond: (status: string) => void) => {
-    if (service === "silent") waiting.push({ id, respond });
-    else respond(service);
+    replies.push({ id, at: second + seconds, status });
   };
   const hear = (line: string) => {
     const [word = "", id = "", ...rest] = line.split(" ");
     const about = rest.join(" ");
-    if (word === "at") second = Number(id);
-    else if (word === "pauses") reply(id, "", Number(about));
+    if (word === "pauses") reply(id, "", Number(about));
     else if (word === "calls") done.push(`${line.slice(6)}: ${stored()}`);
-    else if (word === "asks") {
-      done.push(`asks ${about}`);
-      reply(id, "no answer", 10);
-      wait(id, (status) => reply(id, resultOf(status)));
-    } else if (word === "sends") {
-      const { username, project_id } = JSON.parse(about);
-      done.push(`asks ${username}`);
+    else if (word === "asks" || word === "sends") {
+      const isName = word === "asks";
+      const { username, project_id } = isName
+        ? { ...SEEDED, username: about }
+        : JSON.parse(about);
       assertEquals(project_id, SEEDED.project_id);
-      wait(id, (status) => reply(id, status));
+      done.push(`asks ${username}`);
+      requests.add(id);
+      if (service !== "silent") reply(id, service);
+      else if (isName) reply(id, "", 10); // Others bound the time themselves.
     } else done.push(line);
   };
-  const passTo = async (end: number) => {
-    while (true) {
-      replies.sort((one, other) => one.at - other.at);
-      const [next] = replies;
-      if (next && next.at <= end) {
-        replies.shift();
-        waiting = waiting.filter(({ id }) => id !== next.id);
-        second = Math.max(second, next.at);
-        await tell(`reply ${next.id} ${next.what}`);
-      } else if (!await tell(`pass ${end}`)) break;
-    }
-    second = end;
+  const tell = async (event: string, about: string) => {
+    const said = await addOn.tell(event, about, second, clockS + second);
+    said.forEach(hear);
+    return said.length > 0;
   };
-  const events: Record<string, (what: string) => unknown> = {
-    answer: (status) => waiting.forEach(({ respond }) => respond(status)),
+  const simulate: Record<string, (what: string) => unknown> = {
+    answer: (status) => requests.forEach((id) => reply(id, status)),
     clock: (step) => clockS += Number(step),
     look: () => done.push(`stored: ${stored()}`),
-    service: (state) => tell(`service ${service = state}`),
-    storage: (state) => storage.state = state,
-    stored: (entry) => storage.entry = entry,
+    service: (status) => service = status,
+    storage(state) {
+      if (state === "empty") return fs.truncateSync(file);
+      fs.rmSync(link, { force: true });
+      fs.symlinkSync(state === "broken" ? "/dev/null" : real, link);
+    },
+    stored(text) {
+      fs.rmSync(real, { recursive: true, force: true });
+      fs.mkdirSync(real);
+      if (text) fs.writeFileSync(file, text);
+    },
   };
 
-  Object.assign(storage, { state: "fine", entry: "" });
-  await tell("new");
   const played: string[] = [];
-  for (const [index, step] of steps.entries()) {
-    const [time = "", happens = ""] = step.split(/(?<=^[\d.]+) /);
-    for (const event of happens.split("; ").filter(Boolean)) {
-      const [, word = "", what = ""] = event.match(/^(\w+) ?(.*)/) ?? [];
-      const simulate = events[word];
-      await (simulate ? simulate(what) : tell(event));
+  for (const [index, step] of [RESET, ...steps].entries()) {
+    const [time = "", events = ""] = step.split(/(?<=^[\d.]+) /);
+    for (const text of events.split("; ").filter(Boolean)) {
+      const [event = "", about = ""] = text.split(/(?<=^\w+) /);
+      simulate[event]?.(about);
+      await tell(event, about);
     }
-    await passTo(parseFloat(steps[index + 1] ?? time));
+    const end = parseFloat(steps[index] ?? time);
+    for (let isOver = false; !isOver;) {
+      const [next] = replies.sort((one, other) => one.at - other.at);
+      if (next && next.at <= end) {
+        replies.shift();
+        requests.delete(next.id);
+        second = next.at;
+        const { id, status } = next;
+        await tell("reply", `${id} ${status} ${resultOf(status)}`);
+      } else {
+        second = end;
+        isOver = !await tell("frame", "");
+      }
+    }
     played.push([step, done.join("; ")].filter(Boolean).join(" -> "));
     done = [];
   }
-  return played;
+  return played.slice(1);
 }

@@ -1,5 +1,5 @@
-// An add-on with gauge.cpp, for startProgram, frame by frame. The Network API is as its documentation
-// describes it, and calls back for a request that was cancelled, too.
+// An add-on with gauge.cpp, for startProgram. The Network API is as its documentation describes it, and
+// calls back for a request that was cancelled, too.
 #include <MSFS/MSFS_Network.h>
 
 #include <chrono>
@@ -10,26 +10,33 @@
 #include <string>
 #include <vector>
 
-static double startS, nowS, wallS;  // The wall clock shows wallS at startS.
+static double nowS, wallS;
 static bool hasSpoken, isFull;
 static int status;
-static std::vector<std::function<void()>> requests;
+// Never destroyed: what it can reach is no leak.
+static auto& requests = *new std::vector<std::function<void()>>();
 
 static void say(const std::string& what) {
-  std::cout << "at " << nowS << '\n' << what << std::endl;
+  std::cout << what << std::endl;
   hasSpoken = true;
+}
+
+/** Has `startProgram` draw a frame then. Returns the factor of a pause. */
+static int drawAfter(int seconds) {
+  say("pauses frame " + std::to_string(seconds));
+  return 1;
 }
 
 struct FakeClock : std::chrono::steady_clock {
   static time_point now() { return time_point(std::chrono::milliseconds(std::llround(nowS * 1000))); }
 };
-static long long wallClock() { return std::llround(std::floor(wallS + nowS - startS + 1e-6)); }
 
 FsNetworkRequestId fsNetworkHttpRequestPost(const char*, FsNetworkHttpRequestParam* param,
                                             HttpRequestCallback callback, void* data) {
   const auto id = static_cast<FsNetworkRequestId>(requests.size() + 1);
   requests.push_back([=] { callback(id, 0, data); });
   say("sends " + std::to_string(id - 1) + " " + param->postField);
+  drawAfter(10);
   if (!isFull) return id;
   // Nothing says whether it calls back for a request that it refuses: it does for every other one.
   status = 0;
@@ -40,12 +47,13 @@ FsNetworkRequestId fsNetworkHttpRequestPost(const char*, FsNetworkHttpRequestPar
 int fsNetworkHttpRequestGetErrorCode(FsNetworkRequestId) { return status; }
 bool fsNetworkHttpCancelRequest(FsNetworkRequestId) { return true; }
 
-#include "gauge.cpp"
+#include "simulated.cpp"
 
-void askAboutSecondProduct();  // With another copy of gauge.cpp, in another .cpp file.
+// The add-on on the page, with another copy of gauge.cpp, in another .cpp file.
+void activated(const std::string& name);
+const std::string& frame(bool isOnGround);
 
 int main() {
-  std::cout.precision(12);
   std::string callback;
   bool hasFrames = true;
   std::unique_ptr<activation::Asking> asking;
@@ -59,28 +67,29 @@ int main() {
     const char* const words[] = {"", "inactive", "mistake", "no answer"};
     call(std::string("lock ") + words[static_cast<int>(result)]);
   };
-  for (std::string line, word, about; std::getline(std::cin, line);) {
-    std::istringstream words(line);
-    words >> nowS >> wallS >> word;
-    if (!std::getline(words.ignore(), about)) about.clear();
-    startS = nowS;
-    const std::string name = activation::storedName();
-    if (word == "new" || word == "stop") asking = std::make_unique<activation::Asking>(unlock, lock);
-    if (word == "new" || word == "callback") callback = about;
-    if (word == "ask") asking->ask(about);
-    if (word == "name") say("name: " + (name.empty() ? "nothing" : name));
-    if (word == "service") isFull = about == "full";
-    if (word == "second") askAboutSecondProduct();
-    if (word == "frames") hasFrames = about == "on";
-    if (word == "reply") {
-      status = std::atoi(about.substr(about.find(' ')).c_str());  // 0 without a network.
-      requests.at(std::stoul(about))();
+  for (std::string event, about; std::cin >> nowS >> wallS >> event;) {
+    std::getline(std::cin.ignore(), about);
+    if (event == "ask") asking->ask(about);
+    if (event == "callback") callback = about;
+    if (event == "frames") hasFrames = about == "on";
+    if (event == "name") {
+      const std::string name = activation::storedName();
+      say("name: " + (name.empty() ? "nothing" : name));
     }
-    const double untilS = word == "pass" ? std::stod(about) : nowS;
-    for (hasSpoken = false; hasFrames; nowS = std::round(nowS * 10 + 1) / 10) {
-      asking->update();
-      if (hasSpoken || nowS > untilS - 0.05) break;
+    if (event == "page") {
+      activated(about);
+      frame(true);
     }
+    std::size_t id;
+    std::istringstream reply(about);
+    if (event == "reply" && reply >> id) {
+      reply >> status;  // 0 without a network.
+      requests.at(id)();
+    }
+    if (event == "service") isFull = about == "full";
+    if (event == "stop") asking = std::make_unique<activation::Asking>(unlock, lock);
+    hasSpoken = true;
+    while (hasFrames && std::exchange(hasSpoken, false)) asking->update();
     std::cout << '.' << std::endl;
   }
 }

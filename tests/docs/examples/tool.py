@@ -1,32 +1,28 @@
-"""An add-on with check_active.py, for startProgram. With names, it asks once about each, for real."""
+"""An add-on with check_active.py, for startProgram."""
 import queue
 import sys
 import threading
 from types import SimpleNamespace
 
 sys.path.insert(0, "")
-import check_active as code
+import simulated as code
 
-if len(sys.argv) > 1:
-    print(*map(code.check_active, sys.argv[1:]), sep="\n")
-    sys.exit()
-
+check_active = code.check_active
 wall_s = 0.0
 callback = ""
-replies = []
+replies = {}
 running = 0
-waits = threading.Semaphore(0)  # Released when a thread ends, or waits for a reply.
+rests = threading.Semaphore(0)  # Released when a thread ends, or waits for a reply.
+
+def say(line):
+    sys.stdout.write(line + "\n")
 
 def wait_for(word, about):
-    replies.append(queue.Queue())
-    reply = replies[-1]
-    print(word, len(replies) - 1, about)
-    waits.release()
+    reply = queue.Queue()
+    replies[str(id(reply))] = reply
+    say(f"{word} {id(reply)} {about}")
+    rests.release()
     return reply.get()
-
-class Event(threading.Event):
-    def wait(self, timeout):
-        wait_for("pauses", timeout)
 
 def start(name):
     global running
@@ -37,39 +33,41 @@ def ask(name):
     try:
         code.keep_asking(name, lambda: call("unlock"), lambda result: call(f"lock {result}"))
     except RuntimeError:
-        print("error")
+        say("error")
     finally:
-        waits.release()
+        rests.release()
 
 def call(what):
     global callback
+    say(f"calls {what}")
     does, callback = callback, ""
-    print("calls", what)
     if does == "throws":
         raise RuntimeError
     if does:
         start(does[len("asks "):])
 
 code.check_active = lambda name: wait_for("asks", name)
-code.threading = SimpleNamespace(Event=Event)
+code.sleep = lambda seconds: wait_for("pauses", seconds)
 code.time = SimpleNamespace(time=lambda: wall_s)
 
 for line in sys.stdin:
-    _, second, word, about = (line.rstrip("\n") + " ").split(" ", 3)
-    about = about[:-1]
-    wall_s = float(second)
-    if word == "ask":
+    _, wall, event, about = line.rstrip("\n").split(" ", 3)
+    wall_s = float(wall)
+    if event == "ask":
         start(about)
-    if word in ("new", "callback"):
+    if event == "callback":
         callback = about
-    if word in ("new", "stop"):
-        code.stop_asking()
-    if word == "name":
-        print("name:", code.stored_name() or "nothing")
-    if word == "reply":
+    if event == "check":
+        say(check_active(about))
+    if event == "name":
+        say("name: " + (code.stored_name() or "nothing"))
+    if event == "reply":
+        number, _, result = about.split(" ", 2)
         running += 1
-        replies[int(about.split()[0])].put(about.split(" ", 1)[1])
+        replies[number].put(result)
+    if event == "stop":
+        code.stop_asking()
     while running > 0:
-        waits.acquire()
+        rests.acquire()
         running -= 1
     print(".", flush=True)
