@@ -6,63 +6,53 @@ import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { VERSIONS } from "../../tools/versions.ts";
 import { OPENAPI, readPage } from "../support/pages.ts";
 
-/** The commands that generate clients, and how an add-on asks each. */
+/** The commands that generate clients; how each asks, and a type with the bodies by status. */
 const CLIENTS = {
   "openapi-typescript openapi.yaml -o client.ts --root-types --root-types-no-schema-prefix":
     `import createClient from "openapi-fetch";
+    export const ask = (body: API.ActivationCheck) =>
+      createClient<API.paths>().POST("${FUNCTION_PATH}", { body });
     type All = API.paths["${FUNCTION_PATH}"]["post"]["responses"];
-    type Bodies = { [S in keyof All]: All[S]["content"]["application/json"] };
-    const ask = async (body: API.ActivationCheck) =>
-      told<Bodies>(await createClient<API.paths>().POST("${FUNCTION_PATH}", { body }));`,
+    type Bodies = { [S in keyof All]: All[S]["content"]["application/json"] };`,
   "openapi-ts -i openapi.yaml -o client":
-    `type Bodies = API.CheckUsernameActiveResponses & API.CheckUsernameActiveErrors;
-    const ask = async (body: API.ActivationCheck) => told<Bodies>(await API.checkUsernameActive({ body }));`,
+    `export const ask = (body: API.ActivationCheck) => API.checkUsernameActive({ body });
+    type Bodies = API.CheckUsernameActiveResponses & API.CheckUsernameActiveErrors;`,
   "orval -i openapi.yaml -o client.ts --client fetch --fail-on-warnings":
-    "const ask = API.checkUsernameActive;",
+    `export const ask = (body: API.ActivationCheck) => API.checkUsernameActive(body);
+    type Told = Awaited<ReturnType<typeof ask>>;
+    type Bodies = { [T in Told as T["status"]]: T["data"] };`,
 };
+
+/** What an add-on makes of the bodies. Only that of a 499 is a `NotActive`. */
+const ADD_ON = `
+import * as API from "./client";
+type Mistakes = Bodies[400 | 405 | 413];
+type NoAnswers = Bodies[Exclude<keyof Bodies, 200 | 499 | 400 | 405 | 413>];
+export const isActive = (body: Bodies[200]): true => (body satisfies API.Active).success;
+export const inactive = (body: Bodies[499]): API.NotActive => body;
+export const mistake = (body: Mistakes): API.Mistake => body;
+export const noAnswer = (body: NoAnswers): API.NoAnswer => body;
+// @ts-expect-error: a mistake does not say that the user is not active.
+export const inactiveByMistake = (body: Mistakes): API.NotActive => body;
+// @ts-expect-error: neither does no answer.
+export const inactiveWithoutAnswer = (body: NoAnswers): API.NotActive => body;
+`;
 
 const COMPILE =
   "tsc add_on.ts --noEmit --strict --target es2022 --module preserve";
 
-/** What an add-on makes of a response. Only a 499 is a `NotActive`. */
-const ADD_ON = `
-import * as API from "./client";
-type Told<Bodies> = { [S in keyof Bodies]: { status: S, data: Bodies[S] } }[keyof Bodies];
-const told = <Bodies>(of: { [part in "data" | "error"]?: Bodies[keyof Bodies] } & { response?: Response }) =>
-  ({ status: of.response?.status, data: of.data ?? of.error }) as Told<Bodies>;
-export async function check(user: API.ActivationCheck): Promise<boolean | string | undefined> {
-  const { status, data } = await ask(user);
-  switch (status) {
-    case 200: return (data satisfies API.Active).success;
-    case 499: return (data satisfies API.NotActive).error;
-    case 400: case 405: case 413:
-      // @ts-expect-error: a mistake does not say that the user is not active.
-      data satisfies API.NotActive;
-      return (data satisfies API.Mistake).error;
-    default:
-      // @ts-expect-error: neither does no answer.
-      data satisfies API.NotActive;
-      return (data satisfies API.NoAnswer).error;
-  }
-}
-`;
-
 for (const [generate, ask] of Object.entries(CLIENTS)) {
   Deno.test(`openapi: the client of ${generate}`, async () => {
-    await using folder = await makeTempFolder();
-    const write = (name: string, text: string) =>
-      Deno.writeTextFile(new URL(name, folder.url), text);
-    await write("openapi.yaml", await readPage(OPENAPI));
-    await write("add_on.ts", ADD_ON + ask);
     const { generators: dependencies, generatorsDate } = VERSIONS;
     // Deno runs all of it: two of the generators want a newer Node than this project. Nothing that they
     // import may be newer than themselves.
-    const install =
-      `deno install -q --minimum-dependency-age=${generatorsDate}`;
-    const scripts = {
-      make: `${install} && ${generate} && ${COMPILE}`,
-    };
-    await write("package.json", JSON.stringify({ dependencies, scripts }));
+    const make = `deno install -q --minimum-dependency-age=${generatorsDate} ` +
+      `&& ${generate} && ${COMPILE}`;
+    await using folder = await makeTempFolder({
+      "openapi.yaml": await readPage(OPENAPI),
+      "add_on.ts": ADD_ON + ask,
+      "package.json": JSON.stringify({ dependencies, scripts: { make } }),
+    });
     const options = { cwd: folder.url };
     const made = await run(Deno.execPath(), ["task", "-q", "make"], options);
     assert(made.success, made.stdout + made.stderr);
