@@ -8,42 +8,35 @@ import { createInterface } from "node:readline";
 import { setImmediate } from "node:timers";
 import type { AddOn } from "./simulation.ts";
 
-/** What the tests use of `panel.js`. */
-interface Panel {
-  keepAsking(name: string, unlock: () => void, lock: Lock): Promise<void>;
-  stopAsking(): void;
-  storedName(): string | undefined;
-}
 type Lock = (result: string) => void;
 
 /**
- * Runs the code of `panel.js`. The bodies of responses never come.
- *
- * @param send Sends a body, and responds with a status, from another address where that is a redirect's.
- * @param globals The rest of what its engine has.
+ * Runs the code of `panel.js`, with what its engine has. `send` responds with a status, from another
+ * address after a redirect. The bodies of responses never come.
  */
 export function runPanel(
   code: string,
   send: (body: string, respond: (status: number, url?: string) => void) => void,
   globals: object,
-): Panel {
+) {
   class XMLHttpRequest {
     responseURL = "";
     onreadystatechange: (() => void) | null = null;
-    open(_method: string, url: string) {
-      this.responseURL = url;
-    }
-    send(body: string) {
+    open = (_method: string, url: string) => this.responseURL = url;
+    send = (body: string) =>
       send(body, (status, responseURL = this.responseURL) => {
         Object.assign(this, { status, responseURL, readyState: 2 });
         this.onreadystatechange?.();
       });
-    }
-    abort() {}
+    abort = () => {};
   }
   const all = { XMLHttpRequest, ...globals };
   const run = new Function(...Object.keys(all), `${code}; return activation;`);
-  return run(...Object.values(all));
+  return run(...Object.values(all)) as {
+    keepAsking(name: string, unlock: () => void, lock: Lock): Promise<void>;
+    stopAsking(): void;
+    storedName(): string | undefined;
+  };
 }
 
 /** An in-game panel, in this process. */
