@@ -183,7 +183,8 @@ for (const [name, row] of Object.entries(FILES)) {
     });
     const cwd = fileURLToPath(folder.url);
     const built = await run("sh", ["-c", build], { cwd });
-    assert(built.success, built.stdout + built.stderr);
+    const isBuilt = built.success && !built.stderr.includes("Traceback");
+    assert(isBuilt, built.stdout + built.stderr);
 
     const js = FILES["panel.js"];
     const code = simulated(await readExample("panel.js"), js.replaced);
@@ -206,11 +207,14 @@ for (const [name, row] of Object.entries(FILES)) {
       await using _keys = await issueKeys([USER], PRODUCT);
       const users = { [USER]: "active", x: "inactive", "": "mistake" };
       for (const [user, is] of Object.entries({ ...users, ...RESPONSES })) {
-        assertEquals(await addOn.tell("check", user), [is], user);
+        const said = await addOn.tell("check", user);
+        assertEquals(said.pop(), is, user);
+        const isLogged = said.join().includes(
+          "check-username-active: status 4",
+        );
+        assertEquals(isLogged, is === "mistake", user);
       }
     }
-    const errors = await addOn.end();
-    assertStringIncludes(errors, "check-username-active: status 400");
-    assert(!/Traceback|Unhandled/.test(errors), errors);
+    await addOn.end();
   });
 }

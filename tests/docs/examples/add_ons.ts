@@ -82,7 +82,7 @@ export function createPanel(code: string, file: string): AddOn {
   const events: Record<string, (about: string) => unknown> = {
     ask,
     callback: (does) => callback = does,
-    name: () => said.push(`name: ${panel.storedName() ?? "nothing"}`),
+    name: () => said.push(`name ${panel.storedName() ?? ""}`),
     reply(about) {
       const [id, status = ""] = about.split(" ");
       replies[Number(id)]?.(status);
@@ -109,8 +109,7 @@ export function createPanel(code: string, file: string): AddOn {
  * @param command For the shell, in this folder.
  */
 export function startProgram(command: string, cwd: string, file: string) {
-  const log = `${cwd}/log`;
-  const args = ["-c", `exec ${command} 2> log`];
+  const args = ["-c", `exec ${command} 2>&1`];
   // A program that hangs is ended.
   const program = spawn("sh", args, { cwd, timeout: 300_000 });
   const ended = once(program, "close");
@@ -123,18 +122,16 @@ export function startProgram(command: string, cwd: string, file: string) {
       const said: string[] = [];
       while (true) {
         const { value, done } = await lines.next();
-        if (done) throw new Error(`It has died. ${fs.readFileSync(log)}`);
+        if (done) throw new Error(`It has died. ${said.join("\n")}`);
         if (value === ".") return said;
         said.push(value);
       }
     },
-    /** Lets it end. Returns its error output. */
+    /** Lets it end. Fails if it ends with an error. */
     async end() {
       program.stdin.end();
-      const [status] = await ended;
-      const errors = fs.readFileSync(log, "utf8");
-      assertEquals(status, 0, errors);
-      return errors;
+      const rest = await Array.fromAsync(lines);
+      assertEquals((await ended)[0], 0, rest.join("\n"));
     },
     [Symbol.dispose]: () => void program.kill(),
   };

@@ -57,7 +57,7 @@ static class Simulated
                 case "ask": tasks.Add(Ask(about)); break;
                 case "callback": callback = about; break;
                 case "check": Console.WriteLine(results[(int)ActivationCheck.CheckActiveAsync(about).Result]); break;
-                case "name": Console.WriteLine("name: " + (StoredName() ?? "nothing")); break;
+                case "name": Console.WriteLine("name " + StoredName()); break;
                 case "reply":
                     var reply = about.Split(space, 3);
                     replies[int.Parse(reply[0])].SetResult(reply[2]);

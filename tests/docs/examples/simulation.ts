@@ -19,16 +19,11 @@ export interface AddOn {
   /** Path of the file that it stores. */
   file: string;
   /**
-   * Tells it an event, with the second of the scenario and of the wall clock. Returns what it does, up to
+   * Tells it an event, and the second of the scenario and of the wall clock. Returns what it does, up to
    * where it waits: `sends ID BODY`, `asks ID NAME` or `pauses ID SECONDS`. It then gets `reply ID STATUS
    * RESULT`.
    */
-  tell(
-    event: string,
-    about: string,
-    second?: number,
-    wallS?: number,
-  ): Promise<string[]>;
+  tell(event: string, about: string, ...time: number[]): Promise<string[]>;
 }
 
 /** Plays a scenario. Returns its steps with what the add-on did after each. */
@@ -37,45 +32,46 @@ export async function play(addOn: AddOn, steps: string[]): Promise<string[]> {
   const link = dirname(addOn.file);
   const real = `${link} real`;
   const file = `${real}/${basename(addOn.file)}`;
+  const stored = () => fs.existsSync(file) && fs.readFileSync(file, "utf8");
   let second = 0;
   let clockS = 2_000_000;
   let service = "";
   let replies: { id: string; at: number; status: string }[] = [];
   const requests = new Set<string>();
   let done: string[] = [];
-  const stored = () =>
-    fs.existsSync(file) && fs.readFileSync(file, "utf8") || "nothing";
 
   const reply = (id: string, status: string, seconds = 0) => {
     replies = replies.filter((one) => one.id !== id);
     replies.push({ id, at: second + seconds, status });
   };
-  const hear = (line: string) => {
-    const [word = "", id = "", ...rest] = line.split(" ");
-    const about = rest.join(" ");
-    if (word === "pauses") reply(id, "", Number(about));
-    else if (word === "calls") done.push(`${line.slice(6)}: ${stored()}`);
-    else if (word === "asks" || word === "sends") {
-      const isName = word === "asks";
-      const { username, project_id } = isName
-        ? { ...SEEDED, username: about }
-        : JSON.parse(about);
-      assertEquals(project_id, SEEDED.project_id);
-      done.push(`asks ${username}`);
-      requests.add(id);
-      if (service !== "silent") reply(id, service);
-      else if (isName) reply(id, "", 10); // Others bound the time themselves.
-    } else done.push(line);
-  };
-  const tell = async (event: string, about: string) => {
-    const said = await addOn.tell(event, about, second, clockS + second);
-    said.forEach(hear);
+  const tell = async (event: string, what: string) => {
+    const said = await addOn.tell(event, what, second, clockS + second);
+    for (const line of said) {
+      const [word = "", id = "", ...rest] = line.split(" ");
+      const about = rest.join(" ");
+      if (word === "pauses") reply(id, "", Number(about));
+      else if (word === "calls") {
+        done.push(`${line.slice("calls ".length)}: ${stored() || "nothing"}`);
+      } else if (word === "name") {
+        done.push(`name: ${line.slice("name ".length) || "nothing"}`);
+      } else if (word === "asks" || word === "sends") {
+        const isName = word === "asks";
+        const { username, project_id } = isName
+          ? { ...SEEDED, username: about }
+          : JSON.parse(about);
+        assertEquals(project_id, SEEDED.project_id);
+        done.push(`asks ${username}`);
+        requests.add(id);
+        if (service !== "silent") reply(id, service);
+        else if (isName) reply(id, "", 10); // Others bound the time themselves.
+      } else if (!line.startsWith("check-username-active: ")) done.push(line);
+    }
     return said.length > 0;
   };
   const simulate: Record<string, (what: string) => unknown> = {
     answer: (status) => requests.forEach((id) => reply(id, status)),
     clock: (step) => clockS += Number(step),
-    look: () => done.push(`stored: ${stored()}`),
+    look: () => done.push(`stored: ${stored() || "nothing"}`),
     service: (status) => service = status,
     storage(state) {
       if (state === "empty") return fs.truncateSync(file);
@@ -93,18 +89,18 @@ export async function play(addOn: AddOn, steps: string[]): Promise<string[]> {
   for (const [index, step] of [RESET, ...steps].entries()) {
     const [time = "", events = ""] = step.split(/(?<=^[\d.]+) /);
     for (const text of events.split("; ").filter(Boolean)) {
-      const [event = "", about = ""] = text.split(/(?<=^\w+) /);
-      simulate[event]?.(about);
-      await tell(event, about);
+      const [event = "", what = ""] = text.split(/(?<=^\w+) /);
+      simulate[event]?.(what);
+      await tell(event, what);
     }
     const end = parseFloat(steps[index] ?? time);
     for (let isOver = false; !isOver;) {
       const [next] = replies.sort((one, other) => one.at - other.at);
       if (next && next.at <= end) {
+        const { id, at, status } = next;
+        second = at;
         replies.shift();
-        requests.delete(next.id);
-        second = next.at;
-        const { id, status } = next;
+        requests.delete(id);
         await tell("reply", `${id} ${status} ${resultOf(status)}`);
       } else {
         second = end;

@@ -6,37 +6,31 @@
 #include <cmath>
 #include <functional>
 #include <iostream>
-#include <sstream>
 #include <string>
 #include <vector>
 
 static double nowS, wallS;
-static bool hasSpoken, isFull;
+static bool isFull;
 static int status;
 // Never destroyed: what it can reach is no leak.
 static auto& requests = *new std::vector<std::function<void()>>();
-
-static void say(const std::string& what) {
-  std::cout << what << std::endl;
-  hasSpoken = true;
-}
-
-/** Has `startProgram` draw a frame then. Returns the factor of a pause. */
-static int drawAfter(int seconds) {
-  say("pauses frame " + std::to_string(seconds));
-  return 1;
-}
 
 struct FakeClock : std::chrono::steady_clock {
   static time_point now() { return time_point(std::chrono::milliseconds(std::llround(nowS * 1000))); }
 };
 
+/** Has a frame drawn then. Returns by what a pause varies. */
+static int drawAfter(int seconds) {
+  std::cout << "pauses frame " << seconds << '\n';
+  return 1;
+}
+
 FsNetworkRequestId fsNetworkHttpRequestPost(const char*, FsNetworkHttpRequestParam* param,
                                             HttpRequestCallback callback, void* data) {
+  std::cout << "sends " << requests.size() << ' ' << param->postField << '\n';
+  drawAfter(10);
   const auto id = static_cast<FsNetworkRequestId>(requests.size() + 1);
   requests.push_back([=] { callback(id, 0, data); });
-  say("sends " + std::to_string(id - 1) + " " + param->postField);
-  drawAfter(10);
   if (!isFull) return id;
   // Nothing says whether it calls back for a request that it refuses: it does for every other one.
   status = 0;
@@ -58,7 +52,7 @@ int main() {
   bool hasFrames = true;
   std::unique_ptr<activation::Asking> asking;
   const auto call = [&](const std::string& what) {
-    say("calls " + what);
+    std::cout << "calls " << what << '\n';
     const std::string does = std::exchange(callback, "");
     if (!does.empty()) asking->ask(does.substr(sizeof "asks"));
   };
@@ -72,24 +66,15 @@ int main() {
     if (event == "ask") asking->ask(about);
     if (event == "callback") callback = about;
     if (event == "frames") hasFrames = about == "on";
-    if (event == "name") {
-      const std::string name = activation::storedName();
-      say("name: " + (name.empty() ? "nothing" : name));
-    }
-    if (event == "page") {
-      activated(about);
-      frame(true);
-    }
-    std::size_t id;
-    std::istringstream reply(about);
-    if (event == "reply" && reply >> id) {
-      reply >> status;  // 0 without a network.
-      requests.at(id)();
+    if (event == "name") std::cout << "name " << activation::storedName() << '\n';
+    if (event == "page") activated(about), frame(true);
+    if (event == "reply" && about.find("frame") != 0) {
+      status = std::atoi(about.c_str() + about.find(' '));  // 0 without a network.
+      requests.at(std::stoul(about))();
     }
     if (event == "service") isFull = about == "full";
     if (event == "stop") asking = std::make_unique<activation::Asking>(unlock, lock);
-    hasSpoken = true;
-    while (hasFrames && std::exchange(hasSpoken, false)) asking->update();
+    for (int frames = 0; hasFrames && frames < 5; ++frames) asking->update();
     std::cout << '.' << std::endl;
   }
 }

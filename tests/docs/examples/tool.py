@@ -10,17 +10,15 @@ import simulated as code
 check_active = code.check_active
 wall_s = 0.0
 callback = ""
+said = []
 replies = {}
 running = 0
 rests = threading.Semaphore(0)  # Released when a thread ends, or waits for a reply.
 
-def say(line):
-    sys.stdout.write(line + "\n")
-
 def wait_for(word, about):
     reply = queue.Queue()
     replies[str(id(reply))] = reply
-    say(f"{word} {id(reply)} {about}")
+    said.append(f"{word} {id(reply)} {about}")
     rests.release()
     return reply.get()
 
@@ -33,13 +31,13 @@ def ask(name):
     try:
         code.keep_asking(name, lambda: call("unlock"), lambda result: call(f"lock {result}"))
     except RuntimeError:
-        say("error")
+        said.append("error")
     finally:
         rests.release()
 
 def call(what):
     global callback
-    say(f"calls {what}")
+    said.append(f"calls {what}")
     does, callback = callback, ""
     if does == "throws":
         raise RuntimeError
@@ -58,9 +56,9 @@ for line in sys.stdin:
     if event == "callback":
         callback = about
     if event == "check":
-        say(check_active(about))
+        said.append(check_active(about))
     if event == "name":
-        say("name: " + (code.stored_name() or "nothing"))
+        said.append(f"name {code.stored_name() or ''}")
     if event == "reply":
         number, _, result = about.split(" ", 2)
         running += 1
@@ -70,4 +68,5 @@ for line in sys.stdin:
     while running > 0:
         rests.acquire()
         running -= 1
-    print(".", flush=True)
+    print(*said, ".", sep="\n", flush=True)
+    said.clear()
