@@ -38,16 +38,13 @@ export const inactiveByMistake = (body: Mistakes): API.NotActive => body;
 export const inactiveWithoutAnswer = (body: NoAnswers): API.NotActive => body;
 `;
 
-const COMPILE =
-  "tsc add_on.ts --noEmit --strict --target es2022 --module preserve";
-
 for (const [generate, ask] of Object.entries(CLIENTS)) {
   Deno.test(`openapi: the client of ${generate}`, async () => {
     const { generators: dependencies, generatorsDate } = VERSIONS;
     // Deno runs all of it: two of the generators want a newer Node than this project. Nothing that they
     // import may be newer than themselves.
     const make = `deno install -q --minimum-dependency-age=${generatorsDate} ` +
-      `&& ${generate} && ${COMPILE}`;
+      `&& ${generate} && tsc add_on.ts --noEmit --strict --target es2022 --module preserve`;
     await using folder = await makeTempFolder({
       "openapi.yaml": await readPage(OPENAPI),
       "add_on.ts": ADD_ON + ask,

@@ -3,9 +3,9 @@ import { assertEquals } from "@std/assert";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import * as fs from "node:fs";
-import { dirname } from "node:path";
 import { createInterface } from "node:readline";
 import { setImmediate } from "node:timers";
+import { SEEDED } from "../../../tools/project.ts";
 import type { AddOn } from "./simulation.ts";
 
 type Lock = (result: string) => void;
@@ -39,9 +39,9 @@ export function runPanel(
   };
 }
 
-/** An in-game panel, in this process. */
-export function createPanel(code: string, file: string): AddOn {
-  const path = (name: string) => `${dirname(file)}/${name}`;
+/** An in-game panel, in this process. It stores its file in a folder of this one. */
+export function createPanel(code: string, cwd: string): AddOn {
+  const path = (name: string) => `${cwd}/panel/${name}`;
   const replies: ((status: string) => void)[] = [];
   let said: string[] = [];
   let wallMs = 0;
@@ -91,7 +91,7 @@ export function createPanel(code: string, file: string): AddOn {
     stop: () => panel.stopAsking(),
   };
   return {
-    file,
+    file: path(`check-username-active.${SEEDED.project_id}`),
     async tell(event, about, _second, wallS = 0) {
       said = [];
       wallMs = wallS * 1_000;

@@ -44,7 +44,7 @@ static class Simulated
 
     static void Main()
     {
-        Trace.Listeners.Add(new ConsoleTraceListener(true));
+        Trace.Listeners.Add(new ConsoleTraceListener { Filter = new EventTypeFilter(SourceLevels.Error) });
         Console.InputEncoding = Console.OutputEncoding = new UTF8Encoding(false);
         var space = new[] { ' ' };
         for (string line; (line = Console.ReadLine()) != null; Console.WriteLine("."))

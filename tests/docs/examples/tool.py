@@ -30,10 +30,9 @@ def start(name):
 def ask(name):
     try:
         code.keep_asking(name, lambda: call("unlock"), lambda result: call(f"lock {result}"))
-    except RuntimeError:
-        said.append("error")
-    finally:
-        rests.release()
+    except Exception as error:  # That of a callback has no text.
+        said.append(f"error{error}")
+    rests.release()
 
 def call(what):
     global callback
