@@ -109,7 +109,7 @@ const FILES = {
     language: "csharp",
     build: `${MCS} ActivationCheck.cs ${DRIVERS}/window_forms.cs add_on && ` +
       `${MCS} simulated.cs ${DRIVERS}/desktop.cs`,
-    program: "env XDG_DATA_HOME=$PWD mono a.exe",
+    program: "env LC_ALL=C.UTF-8 XDG_DATA_HOME=$PWD mono a.exe",
     file: `check-username-active/${PRODUCT}.txt`,
     ignores: "frames|empty",
     replaced: [

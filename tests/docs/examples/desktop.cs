@@ -3,7 +3,6 @@ using System;
 using System.Collections.Generic;
 using System.Diagnostics;
 using System.Linq;
-using System.Text;
 using System.Threading.Tasks;
 using static ActivationCheck;
 
@@ -45,7 +44,6 @@ static class Simulated
     static void Main()
     {
         Trace.Listeners.Add(new ConsoleTraceListener { Filter = new EventTypeFilter(SourceLevels.Error) });
-        Console.InputEncoding = Console.OutputEncoding = new UTF8Encoding(false);
         var space = new[] { ' ' };
         for (string line; (line = Console.ReadLine()) != null; Console.WriteLine("."))
         {

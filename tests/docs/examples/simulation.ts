@@ -67,7 +67,7 @@ export async function play(addOn: AddOn, steps: string[]): Promise<string[]> {
         .forEach(({ id }) => reply(id, status)),
     clock: (step) => clockS += Number(step),
     look: () => done.push(`stored: ${stored() || "nothing"}`),
-    service: (status) => service = status,
+    service: (status) => tell("service", service = status),
     storage(state) {
       if (state === "empty") return fs.truncateSync(file);
       fs.rmSync(link, { force: true });
@@ -85,8 +85,8 @@ export async function play(addOn: AddOn, steps: string[]): Promise<string[]> {
     const [time = "", events = ""] = step.split(/(?<=^[\d.]+) /);
     for (const text of events.split("; ").filter(Boolean)) {
       const [event = "", what = ""] = text.split(/(?<=^\w+) /);
-      simulate[event]?.(what);
-      await tell(event, what);
+      const happen = simulate[event] ?? ((what) => tell(event, what));
+      await happen(what);
     }
     const end = parseFloat(steps[index] ?? time);
     for (let isOver = false; !isOver;) {
