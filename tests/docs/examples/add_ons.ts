@@ -1,7 +1,5 @@
 /** Add-ons with the code for callers, for a simulation. */
-import { assertEquals } from "@std/assert";
 import { spawn } from "node:child_process";
-import { once } from "node:events";
 import * as fs from "node:fs";
 import { createInterface } from "node:readline";
 import { setImmediate } from "node:timers";
@@ -112,7 +110,6 @@ export function startProgram(command: string, cwd: string, file: string) {
   const args = ["-c", `exec ${command} 2>&1`];
   // A program that hangs is ended.
   const program = spawn("sh", args, { cwd, timeout: 300_000 });
-  const ended = once(program, "close");
   program.stdin.on("error", () => {}); // It has died, which `tell` reports.
   const lines = createInterface(program.stdout)[Symbol.asyncIterator]();
   return {
@@ -126,12 +123,6 @@ export function startProgram(command: string, cwd: string, file: string) {
         if (value === ".") return said;
         said.push(value);
       }
-    },
-    /** Lets it end. Fails if it ends with an error. */
-    async end() {
-      program.stdin.end();
-      const rest = await Array.fromAsync(lines);
-      assertEquals((await ended)[0], 0, rest.join("\n"));
     },
     [Symbol.dispose]: () => void program.kill(),
   };

@@ -12,8 +12,7 @@
 static double nowS, wallS;
 static bool isFull;
 static int status;
-// Never destroyed: what it can reach is no leak.
-static auto& requests = *new std::vector<std::function<void()>>();
+static std::vector<std::function<void()>> requests;
 
 struct FakeClock : std::chrono::steady_clock {
   static time_point now() { return time_point(std::chrono::milliseconds(std::llround(nowS * 1000))); }
