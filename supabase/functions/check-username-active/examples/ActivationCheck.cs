@@ -1,7 +1,7 @@
 // Asks whether a user has an active key, from a desktop application. C# 7 or later, for .NET 6 or later,
 // .NET Framework 4.8 (add a reference to System.Net.Http) and netstandard2.0. Copy it whole and change Service
-// and ProjectId. Then, at each start, in the thread of the window, where the callbacks run, too (a console
-// program has no such thread):
+// and ProjectId. Then, at each start, in the thread of the window, where the callbacks run, too (in a console
+// program, they run in threads of the pool):
 //
 //   var name = ActivationCheck.StoredName() ?? AskForName();
 //   await ActivationCheck.KeepAskingAsync(name, ShowWindow, ShowActivation);
@@ -36,7 +36,7 @@ public static class ActivationCheck
         Timeout = Timeout,
         DefaultRequestHeaders = { ExpectContinue = false },
     };
-    static readonly object Gate = new object();
+    static readonly object Gate = new object(); // Held while a callback runs, so that StopAsking waits for its end.
     static TaskCompletionSource<bool> end = new TaskCompletionSource<bool>();
 
     /// <summary>Asks once, and stores nothing.</summary>
@@ -50,36 +50,39 @@ public static class ActivationCheck
 
     /// <summary>
     /// Calls onUnlock at once if this name's last 200 is recent. Asks, and calls onUnlock or onLock. While there
-    /// is no answer, it asks again after a pause, and calls one of them again. They must not be async. Calling
-    /// it anew replaces the earlier call. What onUnlock or onLock throws ends it, too, and is thrown.
+    /// is no answer, it asks again after a pause, and calls one of them again. They must not be async, and must
+    /// not wait for another thread. Calling it anew replaces the earlier call. What onUnlock or onLock throws
+    /// ends it, too, and is thrown.
     /// </summary>
     public static async Task KeepAskingAsync(string username, Action onUnlock, Action<Result> onLock)
     {
         var ended = EndEarlier();
-        if (HasRecent200(username)) onUnlock();
+        lock (Gate)
+        {
+            if (!ended.IsCompleted && HasRecent200(username)) onUnlock();
+        }
         var random = new Random();
         for (var pauseS = 5; !ended.IsCompleted; pauseS = Math.Min(2 * pauseS, 600))
         {
             var question = CheckActiveAsync(username);
             if (await Task.WhenAny(ended, question) == ended) return;
             var result = await question;
-            bool isActive;
             lock (Gate)
             {
                 if (ended.IsCompleted) return;
-                isActive = result == Result.Active || (result != Result.Inactive && HasRecent200(username));
+                var isActive = result == Result.Active || (result != Result.Inactive && HasRecent200(username));
                 if (result == Result.Active) Store(NowS() + " " + username);
                 if (result == Result.Inactive && StoredName() == username) Store("");
+                if (isActive) onUnlock();
+                else onLock(result);
             }
-            if (isActive) onUnlock();
-            else onLock(result);
             if (result != Result.NoAnswer) return;
             var pause = Task.Delay(TimeSpan.FromSeconds(pauseS * (0.5 + random.NextDouble())));
             await Task.WhenAny(ended, pause);
         }
     }
 
-    /// <summary>Ends KeepAskingAsync, whose task then completes. Call it when the window closes.</summary>
+    /// <summary>Ends KeepAskingAsync, whose task then completes. From its return on, no callback runs.</summary>
     public static void StopAsking() => EndEarlier();
 
     /// <summary>The name of the last 200. Null if there is none, or it cannot be read.</summary>
@@ -104,15 +107,14 @@ public static class ActivationCheck
             using (var request = new HttpRequestMessage(HttpMethod.Post, Service))
             {
                 request.Content = new StringContent(body, Encoding.UTF8, "application/json");
-                using (var response = await Http.SendAsync(request, HttpCompletionOption.ResponseHeadersRead))
-                {
-                    var status = (int)response.StatusCode;
-                    if (status == 200) return Result.Active;
-                    if (status == 499) return Result.Inactive;
-                    if (status != 400 && status != 405 && status != 413) return Result.NoAnswer;
-                    Trace.TraceError("check-username-active: status " + status);
-                    return Result.Mistake;
-                }
+                var response = await Http.SendAsync(request, HttpCompletionOption.ResponseHeadersRead);
+                var status = (int)response.StatusCode;
+                _ = Task.Run(() => response.Dispose()); // Not here: .NET Framework may wait for the body.
+                if (status == 200) return Result.Active;
+                if (status == 499) return Result.Inactive;
+                if (status != 400 && status != 405 && status != 413) return Result.NoAnswer;
+                Trace.TraceError("check-username-active: status " + status);
+                return Result.Mistake;
             }
         }
         catch (Exception error)
@@ -127,7 +129,7 @@ public static class ActivationCheck
     {
         var (second, name) = Stored();
         var ageS = NowS() - second;
-        return name == username && -DayS <= ageS && ageS < 14 * DayS;
+        return second > 0 && name == username && -DayS <= ageS && ageS < 14 * DayS;
     }
 
     static long NowS() => DateTimeOffset.UtcNow.ToUnixTimeSeconds();

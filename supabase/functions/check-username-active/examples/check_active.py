@@ -32,7 +32,7 @@ FILE = FOLDER / (PROJECT_ID + ".txt")
 DAY_S = 24 * 60 * 60
 TIMEOUT_S = 10
 
-_lock = threading.Lock()
+_lock = threading.RLock()  # Held while a callback runs, so that stop_asking() waits for its end.
 _ended = threading.Event()  # Of the last call of keep_asking.
 _log = logging.getLogger(__name__)
 
@@ -84,12 +84,14 @@ def _ask(body, results):
 def keep_asking(username, unlock, lock):
     """Calls unlock() at once if this name's last 200 is recent. Asks, and calls unlock() or
     lock(result). While there is no answer, it asks again after a pause, and calls one of them
-    again. Calling it anew, in any thread, replaces the earlier call, and stop_asking() ends it.
-    What unlock or lock raises ends it, too, and is raised.
+    again. The call that begins last, in any thread, replaces the earlier one, and stop_asking()
+    ends it. What unlock or lock raises ends it, too, and is raised. A callback must not wait for
+    another thread. To ask anew from one, call stop_asking() and start a thread.
     """
     ended = stop_asking()
-    if _has_recent_200(username):
-        unlock()
+    with _lock:
+        if not ended.is_set() and _has_recent_200(username):
+            unlock()
     pause_s = 5
     while not ended.is_set():
         result = check_active(username)
@@ -103,10 +105,10 @@ def keep_asking(username, unlock, lock):
                 _store(f"{int(time.time())} {username}")
             elif result == "inactive" and stored_name() == username:
                 _store("")
-        if is_active:
-            unlock()
-        else:
-            lock(result)
+            if is_active:
+                unlock()
+            else:
+                lock(result)
         if result != "no answer":
             return
         ended.wait(pause_s * random.uniform(0.5, 1.5))
@@ -114,7 +116,7 @@ def keep_asking(username, unlock, lock):
 
 
 def stop_asking():
-    """Ends keep_asking. It stores nothing more. A callback that is about to begin may run."""
+    """Ends keep_asking(). From its return on, no callback runs, and nothing is stored."""
     global _ended
     with _lock:
         _ended.set()
@@ -130,7 +132,8 @@ def stored_name():
 def _has_recent_200(username):
     """Whether this name's last 200 is less than 14 days old. Clocks differ by up to a day."""
     second, name = _stored()
-    return name == username and -DAY_S <= int(time.time()) - second < 14 * DAY_S
+    is_recent = -DAY_S <= int(time.time()) - second < 14 * DAY_S
+    return second > 0 and name == username and is_recent
 
 
 def _stored():

@@ -18,7 +18,7 @@ const activation = (() => {
   // The storage has one entry for the product: the second of the last 200, a space, and the name.
   const ENTRY = "check-username-active." + PROJECT_ID;
   const DAY_S = 24 * 60 * 60;
-  let latest;
+  let endLatest = () => {}; // Ends the last call of keepAsking.
 
   /** Asks once, and stores nothing. Resolves to "active", "inactive", "mistake" or "no answer". */
   function checkActive(username) {
@@ -64,12 +64,18 @@ const activation = (() => {
    * and rejects the promise.
    */
   async function keepAsking(username, unlock, lock) {
-    const own = {};
-    latest = own;
+    stopAsking();
+    let isOver = false;
+    const end = new Promise((resolve) => {
+      endLatest = () => {
+        isOver = true;
+        resolve();
+      };
+    });
     if (hasRecent200(username)) await unlock();
-    for (let pauseS = 5; latest === own; pauseS = Math.min(2 * pauseS, 600)) {
-      const result = await checkActive(username);
-      if (latest !== own) return;
+    for (let pauseS = 5; !isOver; pauseS = Math.min(2 * pauseS, 600)) {
+      const result = await Promise.race([end, checkActive(username)]);
+      if (isOver) return;
       const isActive = result === "active" ||
         (result !== "inactive" && hasRecent200(username));
       if (result === "active") store(nowS() + " " + username);
@@ -78,13 +84,14 @@ const activation = (() => {
       else await lock(result);
       if (result !== "no answer") return;
       const pauseMs = pauseS * (500 + 1000 * Math.random());
-      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      const pause = new Promise((resolve) => setTimeout(resolve, pauseMs));
+      await Promise.race([end, pause]);
     }
   }
 
-  /** Ends keepAsking. No callback begins any more. */
+  /** Ends keepAsking, whose promise then resolves. No callback begins any more. */
   function stopAsking() {
-    latest = undefined;
+    endLatest();
   }
 
   /** The name of the last 200. Undefined if there is none, or it cannot be read. */
@@ -96,7 +103,8 @@ const activation = (() => {
   function hasRecent200(username) {
     const { name, second } = stored();
     const ageS = nowS() - second;
-    return name === username && -DAY_S <= ageS && ageS < 14 * DAY_S;
+    const isRecent = -DAY_S <= ageS && ageS < 14 * DAY_S;
+    return second > 0 && name === username && isRecent;
   }
 
   function nowS() {
