@@ -7,9 +7,11 @@
 //   asking.ask(activation::storedName());  // At each start, unless the name is empty.
 //   asking.ask("CaptainKirin#0417");       // After an activation.
 //   asking.update();                       // Each frame.
+//   asking.stop();                         // At PANEL_SERVICE_PRE_KILL.
 //
-// Have one Asking for a product. For a second product, copy the file again: into another .cpp file,
-// or into the same one with another name for the namespace `activation`.
+// Have one Asking for a product. For a second product, copy the file again, and use the copy in
+// another .cpp file: a copy is visible only where it stands. In one .cpp file, give the second
+// copy's namespace `activation` another name.
 #include <MSFS/MSFS_Network.h>
 
 #include <algorithm>
@@ -29,7 +31,8 @@ namespace {  // So that two copies of this file, in two .cpp files, have nothing
 const std::string SERVICE = "https://<ref>.supabase.co/functions/v1/check-username-active";
 const std::string PROJECT_ID = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
 
-// The product's file has the second of the last 200, a space, and the name. The folder is kept.
+// The product's file has the second of the last 200, a space, the name, and a line feed, by which a
+// file that a crash has cut off is told. The simulator keeps the folder.
 const std::string STORED_FILE = "\\work\\check-username-active." + PROJECT_ID;
 const long long DAY_S = 24 * 60 * 60;
 using Clock = std::chrono::steady_clock;
@@ -41,14 +44,16 @@ struct Entry {
   std::string name;
 };
 
-/** Reads the file, or, if a crash has left it empty, its copy. */
+/** Reads the file, or, if a crash has cut it off, its copy. */
 Entry load() {
   for (const char* const suffix : {"", ".copy"}) {
     FILE* const file = std::fopen((STORED_FILE + suffix).c_str(), "rb");
     if (!file) continue;
     char bytes[2048];
-    const std::string text(bytes, std::fread(bytes, 1, sizeof bytes, file));
+    std::string text(bytes, std::fread(bytes, 1, sizeof bytes, file));
     std::fclose(file);
+    if (text.empty() || text.back() != '\n') continue;
+    text.pop_back();
     char* end = nullptr;
     const long long second = std::strtoll(text.c_str(), &end, 10);
     if (second > 0 && *end == ' ') return {second, end + 1};
@@ -57,7 +62,8 @@ Entry load() {
 }
 
 /** Writes the copy first, so that one of the two is whole at any time. */
-void save(const std::string& text) {
+void save(std::string text) {
+  text += '\n';
   for (const char* const suffix : {".copy", ""}) {
     FILE* const file = std::fopen((STORED_FILE + suffix).c_str(), "wb");
     if (!file) return;  // The next 200 tries again.
@@ -73,7 +79,8 @@ void save(const std::string& text) {
 bool hasRecent200(const std::string& username) {
   const Entry entry = load();
   const long long ageS = std::time(nullptr) - entry.second;
-  return entry.name == username && -DAY_S <= ageS && ageS < 14 * DAY_S;
+  const bool isRecent = -DAY_S <= ageS && ageS < 14 * DAY_S;
+  return entry.second > 0 && entry.name == username && isRecent;
 }
 
 /** A request. It lives until the simulator calls back, even if nobody waits for it any more. */
@@ -83,6 +90,7 @@ struct Request {
   FsNetworkRequestId id = 0;
   Clock::time_point giveUpAt = Clock::now() + std::chrono::seconds(10);
   bool isOver = false;
+  bool isLate = false;
   Result result = Result::NoAnswer;
 };
 
@@ -121,22 +129,29 @@ class Asking {
  public:
   Asking(std::function<void()> unlock, std::function<void(Result)> lock)
       : unlock_(std::move(unlock)), lock_(std::move(lock)) {}
-  ~Asking() { cancel(); }
+  ~Asking() { stop(); }
   Asking(const Asking&) = delete;
   Asking& operator=(const Asking&) = delete;
 
   /** Asks about this name from now on, and about no other. */
   void ask(std::string username) {
-    cancel();
+    stop();
     username_ = std::move(username);
     isAsking_ = isNew_ = true;
     pauseS_ = 5;
     askAt_ = Clock::now();
   }
 
+  /** Ends the asking. No callback begins any more. */
+  void stop() {
+    cancel();
+    isAsking_ = false;
+  }
+
   /**
    * Calls unlock at once if this name's last 200 is recent. Asks, and calls unlock or lock when
-   * there is a result. While there is no answer, it asks again after a pause.
+   * there is a result. While there is no answer, it asks again after a pause. Callbacks must not
+   * throw.
    */
   void update() {
     if (!isAsking_ || Clock::now() < askAt_) return;
@@ -147,7 +162,11 @@ class Asking {
     if (std::exchange(isNew_, false) && hasRecent200(username_)) return unlock();
 
     if (!request_) send();
-    if (!request_->isOver && Clock::now() < request_->giveUpAt) return;
+    if (!request_->isOver) {
+      if (Clock::now() < request_->giveUpAt) return;
+      // After some time without frames, the simulator may call back only after this one.
+      if (!std::exchange(request_->isLate, true)) return;
+    }
     const Result result = request_->result;
     cancel();
     const bool isActive = result == Result::Active ||
@@ -169,6 +188,7 @@ class Asking {
     request_->body =
         "{\"username\":\"" + escape(username_) + "\",\"project_id\":\"" + PROJECT_ID + "\"}";
     request_->param.postField = &request_->body[0];
+    // onResponse deletes it. If the simulator never calls back, it is never deleted.
     auto* const share = new std::shared_ptr<Request>(request_);
     // The header spells it so. The documentation writes fsNetworkHttpRequestPOST.
     request_->id = fsNetworkHttpRequestPost(SERVICE.c_str(), &request_->param, onResponse, share);
