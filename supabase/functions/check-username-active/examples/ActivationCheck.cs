@@ -139,7 +139,7 @@ public static class ActivationCheck
         try
         {
             var text = File.ReadAllText(StoredFile);
-            var entry = Regex.Match(text, "^([0-9]{1,12}) (.+)$", RegexOptions.Singleline);
+            var entry = Regex.Match(text, "^([1-9][0-9]{0,11}) (.+)$", RegexOptions.Singleline);
             if (entry.Success) return (long.Parse(entry.Groups[1].Value), entry.Groups[2].Value);
         }
         catch (Exception)

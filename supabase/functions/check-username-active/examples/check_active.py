@@ -141,7 +141,7 @@ def _stored():
         text = FILE.read_bytes().decode()
     except (OSError, ValueError):
         text = ""
-    entry = re.fullmatch("([0-9]{1,12}) (.+)", text, re.DOTALL)
+    entry = re.fullmatch("([1-9][0-9]{0,11}) (.+)", text, re.DOTALL)
     return (int(entry[1]), entry[2]) if entry else (0, None)
 
 

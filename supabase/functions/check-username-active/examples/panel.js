@@ -103,8 +103,7 @@ const activation = (() => {
   function hasRecent200(username) {
     const { name, second } = stored();
     const ageS = nowS() - second;
-    const isRecent = -DAY_S <= ageS && ageS < 14 * DAY_S;
-    return second > 0 && name === username && isRecent;
+    return name === username && -DAY_S <= ageS && ageS < 14 * DAY_S;
   }
 
   function nowS() {
@@ -113,7 +112,7 @@ const activation = (() => {
 
   function stored() {
     try {
-      const entry = /^([0-9]{1,12}) ([^]+)$/.exec(GetStoredData(ENTRY));
+      const entry = /^([1-9][0-9]{0,11}) ([^]+)$/.exec(GetStoredData(ENTRY));
       return { second: Number(entry[1]), name: entry[2] };
     } catch (error) {
       return {};
