@@ -31,8 +31,8 @@ namespace {  // So that two copies of this file, in two .cpp files, have nothing
 const std::string SERVICE = "https://<ref>.supabase.co/functions/v1/check-username-active";
 const std::string PROJECT_ID = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
 
-// The product's file has the second of the last 200, a space, the name, and a line feed, by which a
-// file that a crash has cut off is told. The simulator keeps the folder.
+// The product's file has the second of the last 200, a space, the name, and a line feed. A file
+// without the line feed was cut off by a crash. The simulator keeps the folder.
 const std::string STORED_FILE = "\\work\\check-username-active." + PROJECT_ID;
 const long long DAY_S = 24 * 60 * 60;
 using Clock = std::chrono::steady_clock;
