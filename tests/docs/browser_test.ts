@@ -4,7 +4,7 @@ import { chromium } from "playwright-core";
 import { serveOnLoopback } from "../../tools/loopback.ts";
 import { FUNCTION_PATH, SEEDED } from "../../tools/project.ts";
 import { ACTIVE, NOT_FOUND } from "../support/contract.ts";
-import { CALLERS, codeBlock, readExample } from "../support/pages.ts";
+import { readExample } from "../support/pages.ts";
 import {
   changeKeys,
   issueKeys,
@@ -23,16 +23,18 @@ const BROWSER = {
 const SIMULATOR = `
   GetStoredData = (key) => localStorage.getItem(key);
   SetStoredData = (key, text) => localStorage.setItem(key, text);
-  RegisterViewListener = (name, ready) => setTimeout(ready);
-  SimVar = { GetSimVarValue: () => !localStorage.getItem("isFlying") };`;
+  RegisterViewListener = (name, ready) => location.hash || setTimeout(ready);
+  SimVar = { GetSimVarValue: (name) => Number(localStorage.getItem(name)) };
+  triggered = [];
+  Coherent = { on() {}, trigger: (event) => triggered.push(event) };`;
 
-Deno.test("browser: the panel on the page, from another origin", async () => {
+Deno.test("browser: panel.html, from another origin", async () => {
   const { API_URL } = serviceUnderTest();
   await using product = await issueKeys(["Zoë#4821"]);
   const panel = (await readExample("panel.js"))
     .replace("https://<ref>.supabase.co", API_URL)
     .replace(SEEDED.project_id, product.id);
-  const page = (await codeBlock(CALLERS, "html", ""))
+  const page = (await readExample("panel.html"))
     .replace("https://shop.example", "")
     .replace('<script src="panel.js">', () => `<script>${SIMULATOR}${panel}`);
   const html = new Blob([page], { type: "text/html; charset=utf-8" });
@@ -47,26 +49,37 @@ Deno.test("browser: the panel on the page, from another origin", async () => {
     if (url.endsWith("/activate")) asked.push("activate");
   });
 
-  await tab.goto(simulator.url);
+  // Without a storage, it begins after 5 s.
+  await tab.goto(`${simulator.url}/#none`);
+  await tab.getByText("Type your name and your key.").waitFor();
   await tab.fill("#name", " x ");
   await tab.click("button");
   await tab.getByText("There is no active key for this name.").waitFor();
   await tab.fill("#name", " Zoë#4821 ");
   await tab.fill("#key", "AAAA-1");
-  await tab.click("button");
+  await tab.dblclick("button");
   await tab.getByText("The panel").waitFor();
-  // The code sets no headers, so there is no preflight.
+  // The code sets no headers, so there is no preflight. A second click does nothing.
   assertEquals(asked.splice(0), ["POST", "activate", "POST"]);
+  const focus = ["FOCUS_INPUT_FIELD", "UNFOCUS_INPUT_FIELD"];
+  assertEquals(await tab.evaluate("triggered"), Array(3).fill(focus).flat());
 
-  // Without the key, whoever is flying is locked only after the flight.
+  // Without the key, nobody is locked before the aircraft stands with its engine off.
   await changeKeys("DELETE", `?project_id=eq.${product.id}`);
-  await tab.evaluate("localStorage.setItem('isFlying', 'yes')");
-  await tab.reload();
+  await tab.goto(simulator.url);
   await tab.getByText("The panel").waitFor();
   await tab.waitForFunction("!activation.storedName()");
-  assert(await tab.isVisible("main"));
-  await tab.evaluate("localStorage.removeItem('isFlying')");
-  await tab.waitForSelector("form:visible");
+  const names = [
+    "SIM ON GROUND",
+    "GROUND VELOCITY",
+    "GENERAL ENG COMBUSTION:1",
+  ];
+  for (const state of ["0,0,0", "1,60,0", "1,0,1", "1,0,0"]) {
+    const values = state.split(",").map((it, nth) => [names[nth], it]);
+    const json = JSON.stringify(Object.fromEntries(values));
+    await tab.evaluate(`Object.assign(localStorage, ${json}); draw()`);
+    assertEquals(await tab.isVisible("form"), state === "1,0,0", state);
+  }
   assertEquals(asked.splice(0), ["POST"]);
 });
 

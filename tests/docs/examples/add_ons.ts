@@ -31,7 +31,11 @@ export function runPanel(
   const all = { XMLHttpRequest, ...globals };
   const run = new Function(...Object.keys(all), `${code}; return activation;`);
   return run(...Object.values(all)) as {
-    keepAsking(name: string, unlock: () => void, lock: Lock): Promise<void>;
+    keepAsking(
+      name: string | undefined,
+      unlock: () => void,
+      lock: Lock,
+    ): Promise<void>;
     stopAsking(): void;
     storedName(): string | undefined;
   };
@@ -45,6 +49,7 @@ export function createPanel(code: string, cwd: string): AddOn {
   let wallMs = 0;
   let service = "";
   let callback = "";
+  let tasks = 0;
 
   const wait = (word: string, about: unknown, goOn: (status: string) => void) =>
     said.push(`${word} ${replies.push(goOn) - 1} ${about}`);
@@ -66,9 +71,16 @@ export function createPanel(code: string, cwd: string): AddOn {
     SetStoredData: (name: string, text: string) =>
       fs.writeFileSync(path(name), text),
   });
-  const ask = (name: string) =>
-    panel.keepAsking(name, () => call("unlock"), (why) => call(`lock ${why}`))
+  const ask = async (name: string) => {
+    tasks++;
+    await panel.keepAsking(
+      name || undefined,
+      () => call("unlock"),
+      (why) => call(`lock ${why}`),
+    )
       .catch(() => said.push("error"));
+    tasks--;
+  };
   const call = (what: string) => {
     said.push(`calls ${what}`);
     const does = callback;
@@ -87,6 +99,7 @@ export function createPanel(code: string, cwd: string): AddOn {
     },
     service: (status) => service = status,
     stop: () => panel.stopAsking(),
+    tasks: () => said.push(`tasks: ${tasks}`),
   };
   return {
     file: path(`check-username-active.${SEEDED.project_id}`),

@@ -13,6 +13,7 @@ static class Simulated
     static readonly List<TaskCompletionSource<string>> replies = new List<TaskCompletionSource<string>>();
     static readonly List<Task> tasks = new List<Task>();
     static string callback = "";
+    static Task stop = Task.CompletedTask;
 
     static Task<string> WaitFor(string word, object about)
     {
@@ -30,6 +31,7 @@ static class Simulated
     {
         try { await KeepAskingAsync(name, () => Call("unlock"), result => Call("lock " + results[(int)result])); }
         catch (InvalidOperationException) { Console.WriteLine("error"); }
+        stop.Wait();
     }
 
     static void Call(string what)
@@ -37,7 +39,9 @@ static class Simulated
         Console.WriteLine("calls " + what);
         var does = callback;
         callback = "";
-        if (does == "throws") throw new InvalidOperationException();
+        if (does == "stops") stop = Task.Run((Action)StopAsking);
+        if (does == "stops" && stop.Wait(100)) Console.WriteLine("stopped early");
+        if (does == "throws" || does == "stops") throw new InvalidOperationException();
         if (does != "") tasks.Add(Ask(does.Substring("asks ".Length)));
     }
 
@@ -52,7 +56,7 @@ static class Simulated
             UtcNow = DateTimeOffset.FromUnixTimeMilliseconds((long)(1000 * double.Parse(words[1])));
             switch (words[2])
             {
-                case "ask": tasks.Add(Ask(about)); break;
+                case "ask": tasks.Add(Ask(about == "" ? null : about)); break;
                 case "callback": callback = about; break;
                 case "check": Console.WriteLine(results[(int)ActivationCheck.CheckActiveAsync(about).Result]); break;
                 case "name": Console.WriteLine("name " + StoredName()); break;

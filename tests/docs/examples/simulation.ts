@@ -30,7 +30,10 @@ export async function play(addOn: AddOn, steps: string[]): Promise<string[]> {
   const link = dirname(addOn.file);
   const real = `${link} real`;
   const file = `${real}/${basename(addOn.file)}`;
-  const stored = () => fs.existsSync(file) && fs.readFileSync(file, "utf8");
+  // Only gauge.cpp ends its file with a line feed.
+  const ending = link.endsWith("work") ? "\n" : "";
+  const stored = () =>
+    fs.existsSync(file) && fs.readFileSync(file, "utf8").trim();
   let second = 0;
   let clockS = 2_000_000;
   let service = "";
@@ -53,7 +56,8 @@ export async function play(addOn: AddOn, steps: string[]): Promise<string[]> {
         done.push(`name: ${line.slice("name ".length) || "nothing"}`);
       } else if (word === "asks" || word === "sends") {
         const isName = word === "asks";
-        done.push(`asks ${isName ? about : JSON.parse(about).username}`);
+        const name = isName ? about : JSON.parse(about).username ?? "";
+        done.push(`asks ${name}`.trim());
         // Whoever sends a body bounds the time.
         const silenceS = isName ? 10 : Infinity;
         reply(id, service, service === "silent" ? silenceS : 0);
@@ -69,14 +73,15 @@ export async function play(addOn: AddOn, steps: string[]): Promise<string[]> {
     look: () => done.push(`stored: ${stored() || "nothing"}`),
     service: (status) => tell("service", service = status),
     storage(state) {
-      if (state === "empty") return fs.truncateSync(file);
+      const cut: Record<string, string> = { cut: "2000000 Ame", empty: "" };
+      if (state in cut) return fs.truncateSync(file, cut[state]?.length);
       fs.rmSync(link, { force: true });
       fs.symlinkSync(state === "broken" ? "/dev/null" : real, link);
     },
     stored(text) {
       fs.rmSync(real, { recursive: true, force: true });
       fs.mkdirSync(real);
-      if (text) fs.writeFileSync(file, text);
+      if (text) fs.writeFileSync(file, text + ending);
     },
   };
 

@@ -42,14 +42,14 @@ bool fsNetworkHttpCancelRequest(FsNetworkRequestId) { return true; }
 
 #include "simulated.cpp"
 
-// The add-on on the page, with another copy of gauge.cpp, in another .cpp file.
+// gauge_use.cpp, with another copy of gauge.cpp.
 void activated(const std::string& name);
-const std::string& frame(bool isOnGround);
+extern "C" bool Example_gauge_callback(FsContext, int service, void*);
 
 int main() {
   std::string callback;
   bool hasFrames = true;
-  std::unique_ptr<activation::Asking> asking;
+  activation::Asking* asking = nullptr;
   const auto call = [&](const std::string& what) {
     std::cout << "calls " << what << '\n';
     const std::string does = std::exchange(callback, "");
@@ -60,20 +60,26 @@ int main() {
     const char* const words[] = {"", "inactive", "mistake", "no answer"};
     call(std::string("lock ") + words[static_cast<int>(result)]);
   };
+  activation::Asking gauge(unlock, lock);
+  asking = &gauge;
   for (std::string event, about; std::cin >> nowS >> wallS >> event;) {
     std::getline(std::cin.ignore(), about);
     if (event == "ask") asking->ask(about);
     if (event == "callback") callback = about;
     if (event == "frames") hasFrames = about == "on";
     if (event == "name") std::cout << "name " << activation::storedName() << '\n';
-    if (event == "page") activated(about), frame(true);
+    if (event == "second") {
+      activated(about);
+      for (const int service : SERVICES) Example_gauge_callback({}, service, {});
+    }
     if (event == "reply" && about.find("frame") != 0) {
       status = std::atoi(about.c_str() + about.find(' '));  // 0 without a network.
       requests.at(std::stoul(about))();
     }
     if (event == "service") isFull = about == "full";
-    if (event == "stop") asking = std::make_unique<activation::Asking>(unlock, lock);
-    for (int frames = 0; hasFrames && frames < 5; ++frames) asking->update();
+    if (event == "stop") asking->stop();
+    const int frames = !hasFrames ? 0 : event == "frames" ? 1 : 5;
+    for (int frame = 0; frame < frames; ++frame) asking->update();
     std::cout << '.' << std::endl;
   }
 }

@@ -13,6 +13,7 @@ callback = ""
 said = []
 replies = {}
 running = 0
+stopping = []
 rests = threading.Semaphore(0)  # Released when a thread ends, or waits for a reply.
 
 def wait_for(word, about):
@@ -32,18 +33,26 @@ def ask(name):
         code.keep_asking(name, lambda: call("unlock"), lambda result: call(f"lock {result}"))
     except Exception as error:  # That of a callback has no text.
         said.append(f"error{error}")
+    while stopping:
+        stopping.pop().join()
     rests.release()
 
 def call(what):
     global callback
     said.append(f"calls {what}")
     does, callback = callback, ""
-    if does == "throws":
+    if does == "stops":
+        stopping.append(threading.Thread(target=code.stop_asking))
+        stopping[0].start()
+        stopping[0].join(0.1)
+        said.extend([] if stopping[0].is_alive() else ["stopped early"])
+    if does in ("stops", "throws"):
         raise RuntimeError
     if does:
+        code.stop_asking()
         start(does[len("asks "):])
 
-code.check_active = lambda name: wait_for("asks", name)
+code.check_active = lambda name: wait_for("asks", name or "")
 code.sleep = lambda seconds: wait_for("pauses", seconds)
 code.time = SimpleNamespace(time=lambda: wall_s)
 
@@ -51,7 +60,7 @@ for line in sys.stdin:
     _, wall, event, about = line.rstrip("\n").split(" ", 3)
     wall_s = float(wall)
     if event == "ask":
-        start(about)
+        start(about or None)
     if event == "callback":
         callback = about
     if event == "check":

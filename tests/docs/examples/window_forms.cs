@@ -1,7 +1,7 @@
-// What the add-on on the page uses of Windows Forms.
+// What Program.cs uses of Windows Forms.
 namespace System.Windows.Forms {
   public class Control {
-    public string Text; public int Top; public bool Visible, AutoSize; public EventHandler Click, Load, FormClosed;
+    public string Text; public int Top, Left; public bool Visible, AutoSize; public EventHandler Click, Load, FormClosed;
     public Collections.Generic.List<Control> Controls;
   }
   public class Label : Control {} public class TextBox : Control {} public class Button : Control {}

@@ -1,4 +1,4 @@
-// What gauge.cpp uses of the simulator's header, as its documentation describes it.
+// What gauge.cpp and gauge_use.cpp use of the simulator's headers, as their documentation describes it.
 #pragma once
 using FsNetworkRequestId = long long;
 using HttpRequestCallback = void (*)(FsNetworkRequestId request, int error, void* data);
@@ -9,3 +9,11 @@ FsNetworkRequestId fsNetworkHttpRequestPost(
 int fsNetworkHttpRequestGetErrorCode(FsNetworkRequestId request);
 bool fsNetworkHttpCancelRequest(FsNetworkRequestId request);
 }
+#define MSFS_CALLBACK
+using FsContext = void*;
+using ENUM = int;
+enum { PANEL_SERVICE_PRE_INSTALL, PANEL_SERVICE_PRE_DRAW, PANEL_SERVICE_PRE_KILL };
+const int SERVICES[] = {PANEL_SERVICE_PRE_INSTALL, PANEL_SERVICE_PRE_DRAW, PANEL_SERVICE_PRE_KILL};
+inline ENUM get_aircraft_var_enum(const char*) { return 0; }
+inline ENUM get_units_enum(const char*) { return 0; }
+inline double aircraft_varget(ENUM, ENUM, int) { return 0; }
