@@ -1,6 +1,9 @@
 import * as z from "zod/mini";
 import { readBody } from "./body.ts";
 
+// It drops a byte order mark. It is strict, because a replaced byte would make another name.
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
 const ActivationCheck = z.object({
   // 1 to 256 code points (not UTF-16 units), without U+0000 and lone surrogates: neither can be
   // stored, and a lone surrogate would turn into U+FFFD in the query's URL and match that user.
@@ -29,8 +32,7 @@ export async function readActivationCheck(request: Request) {
 
   let body: unknown;
   try {
-    // This drops a byte order mark. It is strict, because a replaced byte would make another name.
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(received);
+    const text = utf8.decode(received);
     // An empty body counts as `null`.
     body = text === "" ? null : JSON.parse(text);
   } catch {
