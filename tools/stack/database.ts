@@ -15,7 +15,7 @@ type DefaultPrivileges = "open" | "closed";
 /** Gives an empty database the Data API's roles, as a hosted project has them. */
 export async function prepare(database: Database, defaults: DefaultPrivileges) {
   const roles = "anon, authenticated, service_role";
-  const grant = `grant all on tables to ${roles}`;
+  const grant = `in schema public grant all on tables to ${roles}`;
   await database.exec(`
     create role anon nologin noinherit;
     create role authenticated nologin noinherit;
