@@ -62,6 +62,9 @@ const CUTS = [
   cut(),
 ];
 
+/** How many callers ask at the same time. */
+const CALLERS = 8;
+
 /** Starts the function, a Data API, and a network between them whose connections can go bad. */
 async function startOn(protocol: string) {
   await using unfinished = new AsyncDisposableStack();
@@ -113,7 +116,7 @@ async function startOn(protocol: string) {
   const edgeFunction = unfinished.use(await startFunction({ env }));
   return Object.assign(unfinished.move(), {
     /** Lets callers ask at the same time. Returns how many get a 500. The others get a 200. */
-    async ask(callers = 8): Promise<number> {
+    async ask(callers = CALLERS): Promise<number> {
       let lost = 0;
       await Promise.all(Array.from({ length: callers }, async () => {
         const product = crypto.randomUUID();
@@ -147,7 +150,14 @@ function testOnBoth(name: string, fn: (setup: Setup) => Promise<void>) {
   Deno.test(`connections: ${name}`, async () => {
     await Promise.all(["HTTP/2", "HTTP/1.1"].map(async (protocol) => {
       await using setup = await startOn(protocol);
+      // Nobody gets a response before all have asked: HTTP/1.1 needs a connection for each.
+      const held: (() => unknown)[] = [];
+      setup.failFirst((response, url) => {
+        const count = held.push(() => aRow(response, url));
+        if (count === CALLERS) held.forEach((respond) => respond());
+      });
       assertEquals(await setup.ask(), 0, protocol);
+      setup.failFirst(aRow);
       await fn(setup);
     }));
   });
