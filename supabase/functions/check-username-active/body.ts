@@ -7,7 +7,7 @@ const MAX_BODY_BYTES = 16 * 1024;
  */
 const MAX_BODY_PIECES = 1_024;
 
-/** How long it may take to arrive, in milliseconds. Without a limit, half-sent ones would add up. */
+/** How long a body may take, in milliseconds. Without a limit, half-sent bodies would add up. */
 const MAX_BODY_MS = 10_000;
 
 /**

@@ -1,5 +1,5 @@
 /**
- * Longest response that is read, in bytes, by the length that it declares. One row is asked for;
+ * Longest response that is read, in bytes, if it declares its length. One row is asked for;
  * the rest is room for the error pages of gateways.
  */
 const MAX_BYTES = 1024 * 1024;

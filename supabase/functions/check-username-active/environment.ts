@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-// Credentials in the address would become a second `Authorization` header; a query would be lost.
+// Credentials in it would become a second `Authorization` header; a query or fragment, be lost.
 const Url = z.url({ protocol: /^https?$/ }).check(z.regex(/^[^@?#]*$/));
 // Visible ASCII: a line break within the key would fail every lookup instead of the boot.
 const Key = z.string().check(z.regex(/^[\x21-\x7e]+$/));

@@ -5,8 +5,8 @@ import type { Result } from "./retries.ts";
 const Code = z.string().check(z.regex(/^([A-Z0-9]{5}|PGRST(\d{3}|X\d{2}))$/));
 
 /**
- * Logs a failed lookup as one JSON line. All that it takes from a response is numbers, and a code
- * if that has a known form. So neither a user's name nor the secret key can get into the log.
+ * Logs a failed lookup as one JSON line. All that it takes from a response is the status, and a
+ * code if that has a known form. So neither a user's name nor the secret key can get into the log.
  *
  * @param failure The last failure of the lookup. Nothing, when the Data API was silent.
  * @param duration_ms How long it took, in milliseconds.

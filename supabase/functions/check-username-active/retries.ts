@@ -59,7 +59,7 @@ export async function retry(attempt: Attempt): Promise<Result> {
  * - silence, and a response that is not whole;
  * - a 200 whose text is not JSON, because Deno takes some cut responses for whole;
  * - 502 to 599, which gateways and PostgREST return during an outage;
- * - a 400 without a code, which PostgREST returns for the queries in flight when PostgreSQL
+ * - a 400 with an empty code, which PostgREST returns for the queries in flight when PostgreSQL
  *   crashes;
  * - a 401 `PGRST303`, which hosted projects return for a sound key now and then.
  *
