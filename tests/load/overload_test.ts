@@ -1,0 +1,41 @@
+/** A Data API that is too busy to respond at once: lookups wait for it, and give it nothing more to do. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { assertEquals } from "@std/assert";
+import { ACTIVE } from "../support/contract.ts";
+import { aRow, startFunctionOnStub } from "../support/data_api_stub.ts";
+import { check } from "../support/requests.ts";
+
+/** The Data API does so many queries at once, and each takes so many milliseconds. */
+const WORKERS = 20;
+const QUERY_MS = 100;
+
+/** How long it stands still when the first caller comes, in milliseconds. */
+const STALL_MS = 4_000;
+
+/** Callers come at half of its capacity. */
+const CALLERS = 500;
+const CALLER_EVERY_MS = 2 * QUERY_MS / WORKERS;
+
+Deno.test("overload: a Data API that stood still for 4 s gets one query for each lookup, and every caller a response", async () => {
+  // When each of its workers is free. It drops no query, as behind a gateway that does not pass on that
+  // its caller has gone.
+  const freeAt = Array<number>(WORKERS);
+  await using edgeFunction = await startFunctionOnStub((response, url) => {
+    const now = performance.now();
+    const earliestAt = Math.min(...freeAt);
+    const doneAt = Math.max(now, earliestAt) + QUERY_MS;
+    freeAt[freeAt.indexOf(earliestAt)] = doneAt;
+    setTimeout(() => aRow(response, url), doneAt - now);
+  });
+
+  freeAt.fill(performance.now() + STALL_MS);
+  const responses = Array.from({ length: CALLERS }, async (_, nth) => {
+    await sleep(nth * CALLER_EVERY_MS);
+    const response = await check(crypto.randomUUID(), "a", edgeFunction.url);
+    await response.text();
+    return response.status;
+  });
+  const lost = (await Promise.all(responses))
+    .filter((status) => status !== ACTIVE.status);
+  assertEquals([lost, edgeFunction.requests.length], [[], CALLERS]);
+});
