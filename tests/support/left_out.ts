@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 
-const isPosix = Deno.build.os !== "windows";
+const isPosix = () => Deno.build.os !== "windows";
 const starts = (command: string) => !spawnSync(command, ["--version"]).error;
 
 /** What a test may need, and whether this machine has that. */
@@ -8,7 +8,7 @@ const HAS = {
   "signals": isPosix,
   "fair sockets": isPosix,
   "the memory of a process": isPosix,
-  "mcs and mono": starts("mcs") && starts("mono"),
+  "mcs and mono": () => starts("mcs") && starts("mono"),
 };
 
 /**
@@ -16,7 +16,7 @@ const HAS = {
  * test is ignored, and its name is printed with the reason. `timeout` is in milliseconds; 0 is none.
  */
 export function testWith(need: keyof typeof HAS, timeout = 0) {
-  const ignore = !HAS[need];
+  const ignore = !HAS[need]();
   return (name: string, fn: () => Promise<void>): void => {
     if (ignore) console.log(`Left out, because it needs ${need}: ${name}`);
     Deno.test({ name, ignore, timeout, fn });
