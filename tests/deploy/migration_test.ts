@@ -87,7 +87,8 @@ Deno.test("migration: an existing table is left alone by db push, adopted by the
 
   await push(99990101000002, `${before[0]?.undo}`);
   assertEquals(await server.exec(printUndo), before);
-  await run("migration repair 20261121000000 --status=reverted");
+  const revert = await cliCommand("migration repair");
+  await cli(server, revert, project.url);
   const name = "20261121000000_create_activation_keys.sql";
   await Deno.remove(new URL(name, migrations));
   assertStringIncludes(await run("db push"), UP_TO_DATE);
