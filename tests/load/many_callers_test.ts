@@ -1,14 +1,17 @@
 /** What many callers cost: the others their time, and the function its memory. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { assert } from "@std/assert";
-import * as RESPONSES from "../support/contract.ts";
-import { ACTIVE, LIMITS, TOO_LARGE } from "../support/contract.ts";
+import { ACTIVE, LIMITS, TIMEOUT, TOO_LARGE } from "../support/contract.ts";
 import { aRow, startFunctionOnStub } from "../support/data_api_stub.ts";
 import { testWith } from "../support/left_out.ts";
-import * as requests from "../support/requests.ts";
+import {
+  assertExchange,
+  assertResponse,
+  check,
+  exchange,
+  post,
+} from "../support/requests.ts";
 import { residentMb } from "../support/start_process.ts";
-
-const { assertExchange, assertResponse, check, exchange, post } = requests;
 
 /** Memory that the platform gives the function, in MB. */
 const PLATFORM_MB = 256;
@@ -85,50 +88,7 @@ testWith("the memory of a process")(
       ];
       await Promise.all(Array.from({ length: 400 }, async (_, nth) => {
         const text = await exchange(url, halfSent[nth % 2] ?? "");
-        assertExchange(text, RESPONSES.TIMEOUT);
+        assertExchange(text, TIMEOUT);
       }));
     }),
-);
-
-// With a heap of 24 MB, the process ends if each request leaves a kilobyte behind, and the rest of
-// its memory stays within a megabyte from run to run. 50,000 requests take two minutes.
-const REQUESTS = Number(Deno.env.get("LOAD_REQUESTS") ?? 6_000);
-const MAX_GROWTH_MB = 8;
-
-testWith("the memory of a process")(
-  `load: ${REQUESTS} mixed requests leave no memory behind`,
-  async () => {
-    await using edgeFunction = await startFunctionOnStub(aRow, { heapMb: 24 });
-    const { url, pid } = edgeFunction;
-    const product = crypto.randomUUID();
-    const longest = "🛩".repeat(LIMITS.name);
-    const tooLarge = "x".repeat(2 * LIMITS.bodyBytes);
-    const send = (init: RequestInit) => requests.send(init, url);
-    const mixed = [
-      () => assertResponse(check(product, "a", url), ACTIVE),
-      () => assertResponse(check(product, longest, url), ACTIVE),
-      () => assertResponse(check("no UUID", "a", url), RESPONSES.INVALID),
-      () => assertResponse(send({}), RESPONSES.MISSING),
-      () => assertResponse(send({ body: "{" }), RESPONSES.INVALID_JSON),
-      () => assertResponse(send({ body: tooLarge }), TOO_LARGE),
-      () =>
-        assertResponse(send({ method: "GET" }), RESPONSES.METHOD_NOT_ALLOWED),
-      () => requests.hangUp(url, post("Content-Length: 100") + "{"),
-    ];
-    const run = async () => {
-      let sent = 0;
-      await Promise.all(Array.from({ length: 16 }, async () => {
-        while (sent < REQUESTS) await mixed[sent++ % mixed.length]?.();
-      }));
-      edgeFunction.requests.length = 0;
-      return await residentMb(pid);
-    };
-
-    // The heap reaches its size during the first run.
-    const beforeMb = await run();
-    const afterMb = await run();
-    const memory = `resident memory: ${beforeMb} MB, then ${afterMb} MB`;
-    console.log(memory);
-    assert(afterMb - beforeMb < MAX_GROWTH_MB, memory);
-  },
 );

@@ -13,10 +13,7 @@ export type Behaviour = (response: http.ServerResponse, url: string) => unknown;
  * Starts the function and a Data API for it that behaves as it is told. Returns the function and the
  * requests that the Data API has received. Disposing of the result ends both.
  */
-export async function startFunctionOnStub(
-  behave: Behaviour,
-  options: { heapMb?: number } = {},
-) {
+export async function startFunctionOnStub(behave: Behaviour) {
   const requests: http.IncomingMessage[] = [];
   const server = http.createServer((request, response) => {
     requests.push(request);
@@ -27,7 +24,7 @@ export async function startFunctionOnStub(
   await using unfinished = new AsyncDisposableStack();
   const dataApi = unfinished.use(await listenOnLoopback(server));
   const env = platformEnv({ ...LOCAL_SERVICE, API_URL: dataApi.url });
-  const edgeFunction = await startFunction({ ...options, env });
+  const edgeFunction = await startFunction({ env });
   const { url, pid, output } = unfinished.use(edgeFunction);
   return Object.assign(unfinished.move(), { url, pid, output, requests });
 }

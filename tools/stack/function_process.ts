@@ -13,8 +13,6 @@ export interface FunctionOptions {
   folder?: URL;
   /** The Deno that runs it. The one that runs this by default. */
   deno?: string;
-  /** Size of its heap, in MB. The platform's memory by default. */
-  heapMb?: number;
   /** Whether it serves edits as they are saved, and then prints to this process's terminal. */
   watch?: boolean;
 }
@@ -31,7 +29,6 @@ export async function startFunction(
     env,
     folder = FUNCTION_FOLDER,
     deno = Deno.execPath(),
-    heapMb = 256,
     watch = false,
   }: FunctionOptions,
 ) {
@@ -54,7 +51,8 @@ export async function startFunction(
     export { default } from "${new URL("index.ts", folder)}";`;
   const args = [
     ...`${serve} ${mode}`.split(" "),
-    `--v8-flags=--max-old-space-size=${heapMb}`,
+    // The platform's memory, in MB.
+    "--v8-flags=--max-old-space-size=256",
     `--config=${fileURLToPath(new URL("deno.json", folder))}`,
     `data:text/javascript,${encodeURIComponent(entry)}`,
   ];
