@@ -13,7 +13,6 @@ import {
   aRow,
   type Behaviour,
   logged,
-  productOf,
   respondWith,
 } from "../support/data_api_stub.ts";
 import { assertResponse, check } from "../support/requests.ts";
@@ -45,23 +44,6 @@ type Response = ServerResponse & { stream?: http2.ServerHttp2Stream };
 const error = (status: number, code: string) =>
   respondWith(status, JSON.stringify({ code }));
 
-/** Sends a part of a row, and then ends the stream with this code, or else the connection. */
-const cut = (code?: number, headers = {}) => async (response: Response) => {
-  response.writeHead(200, headers).write('[{"projec');
-  await sleep(20);
-  const { socket, stream } = response;
-  if (!stream) socket?.end();
-  else if (code === undefined) stream.session?.destroy();
-  else stream.close(code);
-};
-
-/** Responses that break off. Deno takes the first two for whole. */
-const CUTS = [
-  cut(http2.constants.NGHTTP2_NO_ERROR),
-  cut(http2.constants.NGHTTP2_CANCEL, { "Content-Length": 55 }),
-  cut(),
-];
-
 /** How many callers ask at the same time. */
 const CALLERS = 8;
 
@@ -75,38 +57,29 @@ async function startOn(protocol: string) {
   const sessions: unknown[] = [];
   server.on("session", (session) => sessions.push(session));
 
-  // How the Data API behaves towards the first attempt of each lookup, and on bad connections.
-  let firstBehaviour = aRow;
-  const products = new Set<string>();
-  const badConnections = new Map<unknown, Behaviour>();
+  // How the Data API behaves, except on bad connections, where it fails.
+  let behaviour = aRow;
   const used = new Set<unknown>();
+  const bad = new Set<unknown>();
   server.on("request", ({ url = "" }: IncomingMessage, response: Response) => {
-    const product = productOf(url);
     const connection = response.stream?.session ?? response.socket;
     used.add(connection);
-    const behave = badConnections.get(connection) ??
-      (products.has(product) ? aRow : firstBehaviour);
-    products.add(product);
+    const behave = bad.has(connection) ? error(503, "PGRST002") : behaviour;
     behave(response, url);
   });
   const dataApi = unfinished.use(await listenOnLoopback(server));
 
-  // The network passes connections on, until they go bad.
-  const connections: { fault?: "silent" | "reset" }[] = [];
+  // The network passes connections on until they die. It is silent then, even when one end closes.
+  const connections: net.Socket[] = [];
+  const dead = new Set<net.Socket>();
   const relay = net.createServer((client) => {
     const upstream = net.connect(dataApi.port, "127.0.0.1");
-    const connection: typeof connections[number] = {};
-    connections.push(connection);
-    client.on("data", (bytes) => {
-      if (connection.fault === "reset") client.resetAndDestroy();
-      else if (!connection.fault) upstream.write(bytes);
-    });
-    upstream.on("data", (bytes) => connection.fault ?? client.write(bytes));
+    connections.push(client);
+    client.on("data", (bytes) => dead.has(client) || upstream.write(bytes));
+    upstream.on("data", (bytes) => dead.has(client) || client.write(bytes));
     client.on("error", () => {}).on("close", () => upstream.destroy());
-    // A connection that died in silence stays silent when its other end closes.
-    upstream.on("error", () => {}).on("close", () => {
-      if (connection.fault !== "silent") client.destroy();
-    });
+    upstream.on("error", () => {});
+    upstream.on("close", () => dead.has(client) || client.destroy());
   });
   const network = unfinished.use(await listenOnLoopback(relay));
 
@@ -127,16 +100,16 @@ async function startOn(protocol: string) {
       }));
       return lost;
     },
-    /** Lets the open connections die in silence, or be reset when they are used next. */
-    breakNetwork(fault: "silent" | "reset") {
-      for (const connection of connections) connection.fault = fault;
+    /** Lets all connections made so far die in silence. */
+    breakNetwork() {
+      for (const client of connections) dead.add(client);
     },
-    /** Lets the Data API behave like this on all connections used so far. */
-    breakBackend(behave: Behaviour) {
-      for (const connection of used) badConnections.set(connection, behave);
+    /** Lets all connections used so far lead to a 503. */
+    breakBackend() {
+      for (const connection of used) bad.add(connection);
     },
-    /** Lets the Data API behave like this towards the first attempt of each lookup. */
-    failFirst: (behave: Behaviour) => void (firstBehaviour = behave),
+    /** Lets the Data API behave like this on all others. */
+    behave: (behave: Behaviour) => void (behaviour = behave),
     /** The connections that the function has made. */
     connections,
     edgeFunction,
@@ -152,12 +125,12 @@ function testOnBoth(name: string, fn: (setup: Setup) => Promise<void>) {
       await using setup = await startOn(protocol);
       // Nobody gets a response before all have asked: HTTP/1.1 needs a connection for each.
       const held: (() => unknown)[] = [];
-      setup.failFirst((response, url) => {
+      setup.behave((response, url) => {
         const count = held.push(() => aRow(response, url));
         if (count === CALLERS) held.forEach((respond) => respond());
       });
       assertEquals(await setup.ask(), 0, protocol);
-      setup.failFirst(aRow);
+      setup.behave(aRow);
       await fn(setup);
     }));
   });
@@ -165,12 +138,8 @@ function testOnBoth(name: string, fn: (setup: Setup) => Promise<void>) {
 
 /** How connections go bad, and the code that the lookups on them log. */
 const FAULTS: [what: string, code: string, fault: (setup: Setup) => void][] = [
-  ["die in silence", "timeout", (setup) => setup.breakNetwork("silent")],
-  [
-    "only lead to a 503",
-    "PGRST002",
-    (setup) => setup.breakBackend(error(503, "PGRST002")),
-  ],
+  ["die in silence", "timeout", (setup) => setup.breakNetwork()],
+  ["only lead to a 503", "PGRST002", (setup) => setup.breakBackend()],
 ];
 
 for (const [what, code, fault] of FAULTS) {
@@ -189,29 +158,17 @@ for (const [what, code, fault] of FAULTS) {
 testOnBoth(
   "those that died while idle for over 10 s cost no lookup",
   async (setup) => {
-    setup.breakNetwork("silent");
+    setup.breakNetwork();
     await sleep(LIMITS.idleMs + 2_000);
     assertEquals(await setup.ask(), 0);
   },
 );
 
-testOnBoth(
-  "those that are reset, and responses that break off, cost no lookup",
-  async (setup) => {
-    setup.breakNetwork("reset");
-    assertEquals(await setup.ask(), 0);
-    for (const behave of CUTS) {
-      setup.failFirst(behave);
-      assertEquals(await setup.ask(), 0);
-    }
-  },
-);
-
 testOnBoth("those that led to a lasting failure are kept", async (setup) => {
   const { length } = setup.connections;
-  setup.failFirst(error(403, "42501"));
+  setup.behave(error(403, "42501"));
   assertEquals(await setup.ask(1), 1);
-  setup.failFirst(aRow);
+  setup.behave(aRow);
   assertEquals(await setup.ask(1), 0);
   assertEquals(setup.connections.length, length);
 });
