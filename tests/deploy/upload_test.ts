@@ -1,17 +1,10 @@
 /** What `supabase functions deploy` uploads, and that it runs as it was uploaded. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { run } from "../../tools/command.ts";
 import { FUNCTION_FOLDER_PATH as FOLDER } from "../../tools/project.ts";
 import { LIMITS, TIMEOUT, TOO_LARGE } from "../support/contract.ts";
-import {
-  assertExchange,
-  assertResponse,
-  exchange,
-  post,
-  send,
-} from "../support/requests.ts";
-import { runOnPlatform } from "../support/management_api.ts";
+import { assertResponse, send } from "../support/requests.ts";
 import { startUploadedService } from "../support/uploaded_service.ts";
 
 const service = await startUploadedService();
@@ -55,21 +48,4 @@ Deno.test("upload: through the platform's main worker, a silent caller gets the 
   assertEquals(await Promise.race([response, patience]), "nothing");
   await writer.write("}");
   await assertResponse(response, TIMEOUT);
-});
-
-Deno.test("upload: a body in chunks that is too long → 413, whatever length it declares", async () => {
-  // Deno 2.9 rejects a request with both headers.
-  const head = post("Content-Length: 5\r\nTransfer-Encoding: chunked");
-  const chunks = `5000\r\n${"x".repeat(0x5000)}\r\n0\r\n\r\n`;
-  assertExchange(
-    await exchange(service.functionUrl, head + chunks),
-    TOO_LARGE,
-  );
-});
-
-Deno.test("config: pushing it changes nothing of a hosted project's", async () => {
-  const { stderr, writes } = await runOnPlatform(["config", "push"]);
-  const sections = "api, auth, database, pooler, realtime, storage";
-  assertStringIncludes(stderr, sections);
-  assertEquals(writes, [], stderr);
 });

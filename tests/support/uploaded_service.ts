@@ -16,7 +16,7 @@ import { cliCommand } from "./pages.ts";
  */
 export async function startUploadedService() {
   const deploy = await cliCommand("functions deploy");
-  const [upload, ...others] = (await runOnPlatform(deploy)).writes;
+  const [upload, ...others] = await runOnPlatform(deploy);
   if (!upload || others.length > 0) throw new Error("One upload was expected");
   const form = await upload.formData();
 
