@@ -13,7 +13,7 @@ const NO_RESPONSE =
   "nothing, or if that does not help, end it with Ctrl-C and start it again.";
 
 /**
- * Serves the Data API, the edge function and, at `/`, a page to try them, at one loopback address.
+ * Serves the Data API, the edge function and, at `/`, a page to ask it, at one loopback address.
  * Requests that arrive before the targets have started wait for them. If a target does not respond,
  * the gateway responds with 503.
  */
@@ -44,13 +44,7 @@ export async function startGateway(port: number, starting: Promise<Targets>) {
     }
     const { edgeFunction, dataApi } = await starting;
     request.url = pathname + search;
-    if (isFunction) {
-      request.url = request.url.replace("/functions/v1", "");
-    } else if (request.headers["sec-fetch-site"] === "same-origin") {
-      // It comes from the page at `/`. The Data API rejects a secret key from any other page, as a
-      // hosted project's does: it recognises a browser by this header.
-      delete request.headers["user-agent"];
-    }
+    if (isFunction) request.url = request.url.replace("/functions/v1", "");
     const target = (isFunction ? edgeFunction : dataApi).url;
     proxy.web(request, response, { target });
   });

@@ -14,7 +14,7 @@ export function screen(
   const newKey = { project_id: SEEDED.project_id, curr_user: "Amelia#1937" };
   const shell = os === "windows" ? " (in PowerShell, type `cmd` first)" : "";
   return `
-Ask and add keys in a browser: ${API_URL}/
+Ask in a browser: ${API_URL}/
 
 API_URL=${API_URL}
 PUBLISHABLE_KEY=${PUBLISHABLE_KEY}
