@@ -117,6 +117,14 @@ Deno.test("gateway: passes on no other path", async () => {
   }
 });
 
+Deno.test("data API: 8,192 keys at once → a 413 that says how many it takes", async () => {
+  const url = new URL("/rest/v1/activation_keys", shared.base);
+  const body = JSON.stringify(Array(8_192).fill({}));
+  const response = await fetch(url, { method: "POST", body });
+  assertEquals(response.status, 413);
+  assertStringIncludes(await response.text(), "up to 8,000 at once");
+});
+
 Deno.test("page: the files that it loads are there, with their types and as edited", async () => {
   const { base, project } = shared;
   const get = async (path: string) => (await fetch(new URL(path, base))).text();
