@@ -1,9 +1,8 @@
 /** What `supabase functions deploy` uploads, and that it runs as it was uploaded. */
-import { setTimeout as sleep } from "node:timers/promises";
 import { assert, assertEquals } from "@std/assert";
 import { run } from "../../tools/command.ts";
 import { FUNCTION_FOLDER_PATH as FOLDER } from "../../tools/project.ts";
-import { LIMITS, TIMEOUT, TOO_LARGE } from "../support/contract.ts";
+import { TOO_LARGE } from "../support/contract.ts";
 import { assertResponse, send } from "../support/requests.ts";
 import { startUploadedService } from "../support/uploaded_service.ts";
 
@@ -37,15 +36,4 @@ Deno.test("upload: through the platform's main worker, the 413 reaches a caller 
       return assertResponse(response, TOO_LARGE, `${size} KiB`);
     }));
   }
-});
-
-Deno.test("upload: through the platform's main worker, a silent caller gets the 408 with its next byte", async () => {
-  const { readable, writable } = new TextEncoderStream();
-  const response = send({ body: readable }, service.workerUrl);
-  const writer = writable.getWriter();
-  await writer.write("{");
-  const patience = sleep(LIMITS.bodyMs + 2_000, "nothing");
-  assertEquals(await Promise.race([response, patience]), "nothing");
-  await writer.write("}");
-  await assertResponse(response, TIMEOUT);
 });

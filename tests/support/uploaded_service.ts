@@ -41,7 +41,6 @@ export async function startUploadedService() {
     metadata: JSON.parse(`${form.get("metadata")}`),
     folder,
     deno,
-    functionUrl: stack.functionUrl,
     workerUrl: worker.url,
   });
 }

@@ -27,10 +27,11 @@ export async function startDataApi() {
   const app = new App({ connection, auth: { enabled: false, ...keys } });
   const handle = async (request: Request) => {
     const query = withRawFilters(request);
-    // PGlite loses the whole table in a statement of 32,768 values: four for each of 8,192 keys.
+    // PGlite loses the whole table in a statement of 32,768 values.
     const rows = await query.clone().json().catch(() => null);
-    if (rows?.length >= 8_192) {
-      const message = "Too many keys for this stack: add up to 8,000 at once.";
+    const columns = Object.keys(rows?.[0] ?? {}).length;
+    if (rows?.length * columns >= 32_768) {
+      const message = "Too many keys for this stack: add up to 5,000 at once.";
       return Response.json({ message }, { status: 413 });
     }
     const response = await app.fetch(query);
