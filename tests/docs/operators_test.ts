@@ -176,7 +176,7 @@ Deno.test("operators: the code on the pages does what they say", async (t) => {
         json_populate_recordset(null::public.exported_keys, $$${await exportKeys()}$$)`);
       assertEquals(await exec(differences), [{ differences: 0 }]);
       await exec(`update ${KEYS} set curr_user = 'x' where curr_user = 'user 2';
-        update ${KEYS} set id = gen_random_uuid() where curr_user = 'user 1'`);
+        update ${KEYS} set id = gen_random_uuid(), curr_user = null where curr_user = 'user 1'`);
       assertEquals(await exec(differences), [{ differences: 3 }]);
       await exec(take("drop table public.exported"));
     }
