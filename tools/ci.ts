@@ -19,8 +19,8 @@ for (const task of Deno.args.length > 0 ? Deno.args : GATE.split(" ")) {
   sum.passed += tests.length - failed - skipped.length;
   sum.failed += failed;
   sum.skipped += skipped.length;
-  // A task without tests counts as one test. So does a failure outside of the tests: a wrong type, or
-  // a file that throws before its tests begin.
+  // A task without tests counts as one test. So does a failure that no test reports: a wrong type,
+  // or a file that throws before its tests begin.
   if (success && tests.length === 0) sum.passed++;
   if (!success && failed === 0) sum.failed++;
 

@@ -48,6 +48,6 @@ export function printed(
 export async function edgeDeno(): Promise<string> {
   const args = ["eval", "console.log(Deno.execPath())"];
   return Deno.env.get("EDGE_DENO") ||
-    // Outside of the project, whose lock file this Deno cannot read.
+    // It runs outside of the project, whose lock file it cannot read.
     printed(await npx(`deno@${VERSIONS.edgeDeno}`, args, { cwd: "/" }));
 }

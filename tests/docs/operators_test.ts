@@ -24,7 +24,10 @@ const CSV = `insert into public.imported_keys (code, project_id, curr_user)
   select n, '${PRODUCT}', case n when 0 then ' ${NAME} ' when 1 then '' when 2 then null
     else 'user ' || n end from generate_series(0, 39999) as n`;
 
-/** SQL, the rows it returns, the statuses of `NAME` then, and "What the table knows" of it. */
+/**
+ * SQL, the rows it returns, the statuses of `NAME` then, and the first letters of what "What the table
+ * knows" says of it: true, false or null for key, product and name.
+ */
 const NEITHER = [499, 499], FIRST = [200, 499], BOTH = [200, 200];
 const STEPS: [sql: string, rows: number, then: number[], known?: string][] = [
   ["-- Issue keys", 1, NEITHER, "ttn"],

@@ -36,6 +36,7 @@ const REJECTIONS: Rejection[] = [
     "http://127.0.0.1:9/?",
     "http://127.0.0.1:9#s3cr3t",
     "http://127.0.0.1:9/#",
+    "http://127.0.0.1\n:9",
   ]],
   [readSecretKey, [LEGACY_NAME, KEYS_NAME], [undefined, "", "s3cr3t\n"]],
   [readSecretKey, [KEYS_NAME], [

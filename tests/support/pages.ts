@@ -30,7 +30,7 @@ export const readExample = (file: string) =>
 const SEPARATORS: Record<string, string> = { sh: "\n", sql: "\n\n" };
 
 /**
- * Returns the code on pages in these languages, in its order: each statement of SQL, each line for a
+ * Returns the code on pages in these languages, in the order of the pages: each statement of SQL, each line for a
  * shell, and each block of another language. With a heading, only the code under it.
  */
 export async function codeOf(

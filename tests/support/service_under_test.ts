@@ -1,7 +1,7 @@
 /**
  * The service under test, which tests know only by its address and its keys. `TEST_SERVICE` says
- * which one it is: `local` (if not set), `upload`, `supabase` or `remote`. A file that imports this
- * module has the service found or started before its tests, and ended after them.
+ * which one it is: `local` (if not set), `upload`, `supabase` or `remote`. Importing this
+ * module finds or starts the service before the tests of a file, and ends it after them.
  */
 import { parseEnv } from "node:util";
 import { assert } from "@std/assert";

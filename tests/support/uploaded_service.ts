@@ -10,7 +10,7 @@ import { runOnPlatform } from "./management_api.ts";
 import { cliCommand } from "./pages.ts";
 
 /**
- * Deploys the function with the Supabase CLI to a stand-in, and runs what the CLI uploads as the
+ * Deploys the function with the Supabase CLI to a stand-in, and runs the upload as the
  * platform does: at the edge runtime's level of Deno, with a main worker between gateway and
  * function. Disposing of it ends it.
  */

@@ -57,11 +57,11 @@ for (const form of ["compressed", "chunked", "plain"]) {
   }
 }
 
-const own = median(importsMs.function ?? []);
-const scaffolds = median(importsMs.scaffold ?? []);
+const functionMs = median(importsMs.function ?? []);
+const scaffoldMs = median(importsMs.scaffold ?? []);
 console.log(
-  `\nImport: ${own.toFixed()} ms, the scaffold's ${scaffolds.toFixed()} ms, ` +
-    `ratio ${(own / scaffolds).toFixed(2)}`,
+  `\nImport: ${functionMs.toFixed()} ms, the scaffold's ${scaffoldMs.toFixed()} ms, ` +
+    `ratio ${(functionMs / scaffoldMs).toFixed(2)}`,
 );
 
 /** What one round shows of a handler. */

@@ -24,7 +24,7 @@ async function contentOf(path: string): Promise<string | Uint8Array> {
     const file = new URL("openapi.yaml", FUNCTION_FOLDER);
     const document = await Deno.readTextFile(file);
     // The page sends its requests to the first server: to this address, whatever its port.
-    return document.replace("\nservers:\n", "$&  - url: /\n");
+    return document.replace("\nservers:\n", "\nservers:\n  - url: /\n");
   }
   const file = path === "/" ? "./api_page.html" : `swagger-ui-dist${path}`;
   return await Deno.readFile(new URL(import.meta.resolve(file)));

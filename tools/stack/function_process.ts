@@ -78,7 +78,7 @@ export async function startFunction(
       url.href = address;
       serving.resolve();
     } else if (output.includes("Restarting on file change")) {
-      // The watcher waits for a fix, but a first start that fails is an error.
+      // It has not served yet: the watcher would wait for a fix, but this start has failed.
       kill();
     }
   };
@@ -90,7 +90,7 @@ export async function startFunction(
   });
   const limit = setTimeout(() => {
     output +=
-      "It does not serve after a minute. Fix the top-level `await` that never ends.";
+      "It does not serve after a minute: its top level does not end. Fix that.";
     kill();
   }, 60_000);
   await serving.promise.finally(() => clearTimeout(limit));

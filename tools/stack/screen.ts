@@ -10,7 +10,8 @@ export function screen(
   { API_URL, PUBLISHABLE_KEY, SECRET_KEY }: Service,
   os: typeof Deno.build.os,
 ): string {
-  const keys = `${API_URL}/rest/v1/activation_keys -H "apikey: ${SECRET_KEY}"`;
+  const keysTarget =
+    `${API_URL}/rest/v1/activation_keys -H "apikey: ${SECRET_KEY}"`;
   const newKey = { project_id: SEEDED.project_id, curr_user: "Amelia#1937" };
   const shell = os === "windows" ? " (in PowerShell, type `cmd` first)" : "";
   return `
@@ -24,7 +25,7 @@ Ask whether a user holds a key${shell}:
 ${curl(API_URL + FUNCTION_PATH, SEEDED)}
 
 Add a key:
-${curl(keys, newKey)}
+${curl(keysTarget, newKey)}
 
 Edits of ${FUNCTION_FOLDER_PATH} are served as you save them.
 Keys are in memory and last until Ctrl-C. Those of supabase/seed.sql are there at each start.`;

@@ -11,7 +11,7 @@ const MAX_BODY_PIECES = 1_024;
 const MAX_BODY_MS = 10_000;
 
 /**
- * How much of a longer body is read and discarded, in bytes and in milliseconds. Without that, a
+ * How much of a body that is too long is read and discarded, in bytes and in milliseconds. Without that, a
  * caller who is still sending would lose the response; without a limit, some would never get one.
  */
 const MAX_DISCARDED_BYTES = 8 * 1024 * 1024;
@@ -61,11 +61,11 @@ function within<T>(ms: number, reading: Promise<T>) {
 
 /**
  * Puts a body together. Returns nothing when it is too long, or in too many pieces. It calls
- * `next`, because to leave a `for await` would end the pieces, and `discard` needs the rest.
+ * `next`: leaving a `for await` would close the iterator, and `discard` needs the rest.
  */
 async function collect(pieces: AsyncIterator<Uint8Array>) {
   const bytes = new Uint8Array(MAX_BODY_BYTES);
-  // The round after the last piece finds the end.
+  // `<=`, because one more read finds the end.
   for (let count = 0, length = 0; count <= MAX_BODY_PIECES; count++) {
     const { done, value } = await pieces.next();
     if (done) return bytes.subarray(0, length);

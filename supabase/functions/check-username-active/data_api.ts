@@ -59,7 +59,7 @@ export const fetchDataApi: typeof fetch = async (input, init) => {
   const response = await fetch(input, { ...init, ...options });
   const isTooLong = Number(response.headers.get("Content-Length")) > MAX_BYTES;
   if (isTooLong) await response.body?.cancel();
-  // An object is no list of rows: a 200 that is too long fails, and is not asked again.
+  // "{}" makes a 200 that is too long a failure that is not asked again: it is no list of rows.
   let text = isTooLong ? "{}" : await response.text();
   // supabase-js takes an empty 200 or 404 for a success, and an array in a 404 for no rows.
   if (text === "" || (!response.ok && /^\s*\[/.test(text))) text = "not JSON";

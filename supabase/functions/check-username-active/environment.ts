@@ -1,7 +1,10 @@
 import * as z from "zod/mini";
 
 // Credentials in it would become a second `Authorization` header; a query or fragment, be lost.
-const Url = z.url({ protocol: /^https?$/ }).check(z.regex(/^[^@?#]*$/));
+const Url = z.string().check(
+  z.regex(/^[^@?#\s]*$/),
+  z.url({ protocol: /^https?$/ }),
+);
 // Visible ASCII: a line break within the key would fail every lookup instead of the boot.
 const Key = z.string().check(z.regex(/^[\x21-\x7e]+$/));
 

@@ -13,8 +13,8 @@ const Code = z.string().check(z.regex(/^([A-Z0-9]{5}|PGRST(\d{3}|X\d{2}))$/));
  */
 export function logLookupFailure(failure: Result, duration_ms: number): void {
   const { status = 0, error } = failure ?? {};
-  const known: Record<number, string> = { 0: "unreachable", 200: "malformed" };
-  const ours = failure ? known[status] ?? `http_${status}` : "timeout";
+  const names: Record<number, string> = { 0: "unreachable", 200: "malformed" };
+  const ours = failure ? names[status] ?? `http_${status}` : "timeout";
   // The error may be any JSON, whatever its type says.
   const code = Code.safeParse(error?.code).data ?? ours;
   const line = { event: "lookup_failed", code, status, duration_ms };

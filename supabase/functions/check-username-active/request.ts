@@ -1,15 +1,15 @@
 import * as z from "zod/mini";
 import { readBody } from "./body.ts";
 
-// It drops a byte order mark. It is strict, because a replaced byte would make another name.
+// Drops a byte order mark. Fatal, because a replaced byte would make another name.
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 const ActivationCheck = z.object({
   // 1 to 256 code points (not UTF-16 units), without U+0000 and lone surrogates: neither can be
   // stored, and a lone surrogate would become U+FFFD in the query's URL: another user's name.
   username: z.string().check(z.regex(/^[^\0\p{Surrogate}]{1,256}$/u)),
-  // PostgreSQL stores any UUID, and `z.uuid()` takes only those of RFC 9562. It becomes lower case,
-  // as the Data API returns it.
+  // Not `z.uuid()`, which takes only those of RFC 9562: PostgreSQL stores any UUID. In lower case, as
+  // the Data API returns it.
   project_id: z.guid().check(z.toLowerCase()),
 });
 

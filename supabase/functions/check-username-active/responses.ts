@@ -16,7 +16,7 @@ const PREFLIGHT = {
   "Access-Control-Max-Age": "86400",
 };
 
-// A body is fixed text, so it can name no table, host, key or stack.
+// A body is fixed text, so it can name no table, host or key, and has no stack trace.
 const RESPONSES = {
   active: { status: 200, success: true },
   not_found: { status: 499, error: "User not found for project" },
