@@ -113,13 +113,13 @@ Deno.test("existing table: all SQL of the page adopts one, and goes back", async
       "supabase/migrations/20261121000000_create_activation_keys.sql";
     await server.exec(`
       create table public.users (id integer, name text);
-      insert into public.users values (7, '${USER}'), (8, 'Amelia'), (9, '');
+      insert into public.users values (7, '${USER}'), (8, 'Amelia'), (9, ' ');
       create table ${KEYS} (key text primary key, product integer, user_id integer, revoked boolean);
       insert into ${KEYS} values ('AAAA-1', 1, 7), ('AAAA-2', 1, 8), ('AAAA-3', 1, 9), ('AAAA-4', 1, null);
       ${rename} ${await readPage(file)} ${take("-- Make the function's")}
     `);
     await assertServes(server);
-    await server.exec(`update public.users set name = 'Bessie' where id = 7;
+    await server.exec(`update public.users set name = ' Bessie' where id = 7;
       update public.licenses set revoked = key = 'AAAA-2'`);
     for (let copied = 0; copied < 2; copied++) {
       await server.exec(take("-- Make the function's"));
