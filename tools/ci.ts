@@ -1,6 +1,6 @@
 /**
- * `deno task ci`: runs every task that has to pass before a change lands, or only the tasks that its
- * arguments name. Goes on after one that fails, so that one run shows everything that is wrong.
+ * `deno task ci`: runs every task that has to pass before a change lands, or only the tasks that
+ * its arguments name. Goes on after one that fails, so that one run shows everything that is wrong.
  */
 import { DOMParser } from "@xmldom/xmldom";
 import { fileURLToPath } from "node:url";
@@ -34,7 +34,7 @@ notes.push(`${sum.passed} passed, ${sum.failed} failed${skipped}`);
 console.log(["", ...notes].join("\n"));
 Deno.exitCode = sum.failed > 0 ? 1 : 0;
 
-/** Runs a task in the current folder. Returns the JUnit report of its tests, empty if none began. */
+/** Runs a task in the current folder. Returns its tests' JUnit report, empty if none began. */
 async function runTask(task: string) {
   await using folder = await makeTempFolder();
   const path = fileURLToPath(new URL("report.xml", folder.url));

@@ -2,17 +2,17 @@ import { PROJECT } from "./project.ts";
 import { VERSIONS } from "./versions.ts";
 
 /**
- * Runs a command to its end, without input. Returns how it ended, and what it printed, trimmed. Throws
- * if it cannot start, but not if it fails.
+ * Runs a command to its end, without input. Returns how it ended, and what it printed, trimmed.
+ * Throws if it cannot start, but not if it fails.
  */
 export async function run(
   command: string,
   args: string[],
   options: Deno.CommandOptions = {},
 ) {
-  const all = { args, stdin: "null", ...options } as const;
+  const withoutInput = { args, stdin: "null", ...options } as const;
   const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes).trim();
-  const output = await new Deno.Command(command, all).output();
+  const output = await new Deno.Command(command, withoutInput).output();
   const { success, code, stdout, stderr } = output;
   return { success, code, stdout: text(stdout), stderr: text(stderr) };
 }
@@ -32,12 +32,12 @@ export function supabase(
   args: string[],
   { cwd = PROJECT, env }: Pick<Deno.CommandOptions, "cwd" | "env"> = {},
 ) {
-  const all = { DO_NOT_TRACK: "1", NO_COLOR: "1", ...env };
-  return npx(`supabase@${VERSIONS.supabase}`, args, { cwd, env: all });
+  const options = { cwd, env: { DO_NOT_TRACK: "1", NO_COLOR: "1", ...env } };
+  return npx(`supabase@${VERSIONS.supabase}`, args, options);
 }
 
 /** Returns what a command printed. Throws its error output if it failed. */
-export function printed(
+export function stdoutOf(
   { success, stdout, stderr }: Awaited<ReturnType<typeof run>>,
 ): string {
   if (success) return stdout;
@@ -49,5 +49,5 @@ export async function edgeDeno(): Promise<string> {
   const args = ["eval", "console.log(Deno.execPath())"];
   return Deno.env.get("EDGE_DENO") ||
     // It runs outside of the project, whose lock file it cannot read.
-    printed(await npx(`deno@${VERSIONS.edgeDeno}`, args, { cwd: "/" }));
+    stdoutOf(await npx(`deno@${VERSIONS.edgeDeno}`, args, { cwd: "/" }));
 }

@@ -7,7 +7,7 @@ export const FUNCTION_FOLDER_PATH = "supabase/functions/check-username-active/";
 export const FUNCTION_FOLDER = new URL(FUNCTION_FOLDER_PATH, PROJECT);
 
 /** Path of the edge function in its address, as on a hosted project. */
-export const FUNCTION_PATH = "/functions/v1/check-username-active";
+export const FUNCTION_URL_PATH = "/functions/v1/check-username-active";
 
 /** The body of a request for an active user, one of `supabase/seed.sql`. */
 export const SEEDED = {

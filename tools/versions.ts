@@ -1,7 +1,7 @@
 /**
- * The versions of what npm runs for this project, each named only here. Dependabot does not watch
- * this file: `npm view <package> version` says what is new. `deno task test:docs` then names the
- * pages and workflows that still say the old one.
+ * The versions of what npm runs for this project. Dependabot does not watch this file:
+ * `npm view <package> version` says what is new. Pages and workflows repeat those of Deno and the
+ * Supabase CLI, and `deno task test:docs` names the ones that say another version.
  */
 export const VERSIONS = {
   /** Deno, which runs everything here. */

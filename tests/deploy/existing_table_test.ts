@@ -3,11 +3,11 @@ import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { SEEDED } from "../../tools/project.ts";
 import { startDatabaseServer } from "../../tools/stack/database.ts";
 import {
-  codeBlock,
-  codeToRun,
   EXISTING_TABLE,
   OPERATORS,
   readPage,
+  readSnippet,
+  readSnippets,
 } from "../support/pages.ts";
 
 type DatabaseServer = Awaited<ReturnType<typeof startDatabaseServer>>;
@@ -22,8 +22,8 @@ const PADDED = "project_id uuid not null, curr_user character(40)";
 const RENAMED = "product text not null, player varchar(256)";
 const NUMBERED = "project_id integer, curr_user character(40)";
 
-/** Operators' tables: what they have, their columns for product and user, and their blocks. */
-const SHAPES: [has: string, columns: string, ...blocks: string[]][] = [
+/** Tables that operators have: a name, the columns for product and user, and the blocks they need. */
+const TABLES: [name: string, columns: string, ...blocks: string[]][] = [
   ["UUIDs and exact names", PLAIN],
   ["UUIDs as text", AS_TEXT, "-- Block A"],
   ["names that ignore trailing spaces", PADDED, "-- Block B"],
@@ -35,10 +35,10 @@ const SHAPES: [has: string, columns: string, ...blocks: string[]][] = [
 const GRANTS = "{postgres=arwdDxtm/postgres,service_role=arwd/postgres}";
 
 Deno.test("existing table: all SQL of the page adopts one, and goes back", async (t) => {
-  const operators = (says: string) => codeBlock(OPERATORS, "sql", says);
-  const { left, take } = await codeToRun([EXISTING_TABLE], "sql", "sh");
-  for (const [has, columns, ...blocks] of SHAPES) {
-    await t.step(has, async () => {
+  const operators = (says: string) => readSnippet(OPERATORS, says);
+  const { left, take } = await readSnippets([EXISTING_TABLE]);
+  for (const [name, columns, ...blocks] of TABLES) {
+    await t.step(name, async () => {
       await using server = await startDatabaseServer("open");
       const rename = columns === NUMBERED ? take("rename column") : "";
       await server.exec(createTable(columns) + rename);
@@ -129,7 +129,7 @@ Deno.test("existing table: all SQL of the page adopts one, and goes back", async
   });
 
   const cli = /^npx supabase/; // `migration_test.ts` runs these.
-  assertEquals([...left].filter((code) => !cli.test(code)), []);
+  assertEquals([...left].filter((snippet) => !cli.test(snippet)), []);
 });
 
 /** A table with a text primary key, another column without a default, rows and a policy. */

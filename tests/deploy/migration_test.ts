@@ -5,9 +5,9 @@ import { supabase } from "../../tools/command.ts";
 import { startDatabaseServer } from "../../tools/stack/database.ts";
 import {
   cliCommand,
-  codeBlock,
   EXISTING_TABLE,
   OPERATORS,
+  readSnippet,
 } from "../support/pages.ts";
 import { copyProject } from "../support/project_copy.ts";
 
@@ -35,7 +35,7 @@ for (const defaults of ["closed", "open"] as const) {
     await server.exec("drop table public.activation_keys");
     await cli(server, await cliCommand("migration repair"));
     await cli(server, push);
-    const sql = (says: string) => codeBlock(OPERATORS, "sql", says);
+    const sql = (says: string) => readSnippet(OPERATORS, says);
     // As the Data API takes the file.
     await server.exec(`${await sql("-- A table for the export")}
       insert into public.exported_keys select * from
@@ -50,7 +50,7 @@ Deno.test("migration: an existing table is left alone by db push, adopted by the
   await using project = await copyProject();
   const columns = "project_id text, curr_user char(40)";
   await server.exec(`create table public.activation_keys (${columns})`);
-  const sql = (says: string) => codeBlock(EXISTING_TABLE, "sql", says);
+  const sql = (says: string) => readSnippet([EXISTING_TABLE], says);
   const adoption = await sql("-- Block A") + await sql("-- Block B") +
     await sql("-- What the function needs");
   // It prints everything that the adoption changes.
@@ -94,7 +94,7 @@ Deno.test("migration: an existing table is left alone by db push, adopted by the
   assertStringIncludes(await run("db push"), UP_TO_DATE);
 });
 
-/** Runs the CLI on a database, in a project's folder. Fails unless it ends with this error, or with none. */
+/** Runs the CLI in a project's folder. Fails unless it ends with this error, or with none. */
 async function cli(
   { url }: { url: string },
   args: string[],

@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { run } from "../../tools/command.ts";
 import { serveOnLoopback } from "../../tools/loopback.ts";
-import { FUNCTION_PATH, PROJECT, SEEDED } from "../../tools/project.ts";
+import { FUNCTION_URL_PATH, PROJECT, SEEDED } from "../../tools/project.ts";
 import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
 import { startStack } from "../../tools/stack/stack.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
@@ -38,7 +38,7 @@ Deno.test("task: test:remote without SECRET_KEY passes on a hosted platform, and
   assertEquals(code, 0, stdout);
   assertStringIncludes(stdout, "that ACTIVE_USERNAME names → 200 ... ok");
   assert(paths.length > 50, `${paths.length} requests`);
-  assertEquals([...new Set(paths)], [FUNCTION_PATH]);
+  assertEquals([...new Set(paths)], [FUNCTION_URL_PATH]);
 });
 
 Deno.test("task: ci goes on after a failure, and counts what passed, failed and was skipped", async () => {

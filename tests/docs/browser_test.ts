@@ -2,7 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { chromium } from "playwright-core";
 import { serveOnLoopback } from "../../tools/loopback.ts";
-import { FUNCTION_PATH, SEEDED } from "../../tools/project.ts";
+import { FUNCTION_URL_PATH, SEEDED } from "../../tools/project.ts";
 import { ACTIVE, NOT_FOUND } from "../support/contract.ts";
 import { readExample } from "../support/pages.ts";
 import {
@@ -45,7 +45,7 @@ Deno.test("browser: panel.html, from another origin", async () => {
   const session = await tab.context().newCDPSession(tab);
   await session.send("Network.enable");
   session.on("Network.requestWillBeSent", ({ request: { url, method } }) => {
-    if (url === API_URL + FUNCTION_PATH) asked.push(method);
+    if (url === API_URL + FUNCTION_URL_PATH) asked.push(method);
     if (url.endsWith("/activate")) asked.push("activate");
   });
 

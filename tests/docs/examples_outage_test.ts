@@ -7,7 +7,7 @@ import { stopTime } from "../support/exact_time.ts";
 import { readExample } from "../support/pages.ts";
 import { runPanel } from "./examples/add_ons.ts";
 
-/** What each user's panel does. Amelia and Bessie have a key. Amelia and Dora had a 200 last week. */
+/** What each user's panel does. Amelia and Bessie have a key; Amelia and Dora had a 200 before. */
 const USERS = {
   Amelia: ["unlock"],
   Bessie: ["lock no answer", "unlock"],

@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { run } from "../../tools/command.ts";
 import { listenOnLoopback } from "../../tools/loopback.ts";
-import { FUNCTION_PATH, SEEDED } from "../../tools/project.ts";
+import { FUNCTION_URL_PATH, SEEDED } from "../../tools/project.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { VERSIONS } from "../../tools/versions.ts";
 import { testWith } from "../support/left_out.ts";
@@ -33,7 +33,7 @@ const statusOf = (name: string) => name === USER ? 200 : parseInt(name);
 const service = await listenOnLoopback(
   createServer(async (request, response) => {
     // Only who follows a redirect comes elsewhere.
-    if (request.url !== FUNCTION_PATH) return response.end();
+    if (request.url !== FUNCTION_URL_PATH) return response.end();
     const { username, project_id } = JSON.parse(await text(request));
     if (username === "nothing") return;
     const isKnown = NAMES.includes(username) && project_id === PRODUCT;
@@ -59,8 +59,9 @@ code['SERVICE'] = 'https://' + 64 * 'a' + '.example'
 assert code['check_active']('x') == 'no answer'"`;
 
 /**
- * Each file, with the add-on that uses it. `build` takes both as they are, and builds the
- * test's add-on with what is `replaced`. `program` starts that. It stores the `file`.
+ * Each file for callers. `use` is the add-on that uses it. `build` builds that, and the test's own
+ * add-on from the file with these texts `replaced`, which `program` starts. It stores `file`.
+ * `ignores` are the events of scenarios that it does not have.
  */
 const FILES = {
   "panel.js": {
@@ -133,7 +134,7 @@ const PANEL = simulated(await readExample("panel.js"), [
   ["(500 + 1000 * Math.random())", "1000"],
 ]);
 
-/** Fails unless the add-on does what the list says, apart from scenarios with events that it ignores. */
+/** Fails unless the add-on does what the list says, without the scenarios that it ignores. */
 async function assertFollowsList(addOn: AddOn, ignores: string) {
   for (const lines of SCENARIOS) {
     if (RegExp(ignores).test(lines.join())) continue;
@@ -180,7 +181,7 @@ for (const [name, row] of Object.entries(FILES)) {
     if (!program) return await assertFollowsList(panel, ignores);
     using addOn = startProgram(program, cwd, file);
     await assertFollowsList(addOn, ignores);
-    // Nobody stores a number as long as this, or sends a 200 for no name. Threads end when they can.
+    // Left out, because nobody has them: very long numbers, and a 200 for no name; and when threads end.
     const ignored = `${ignores}|${FILES["panel.js"].ignores}|9{20}|ask$|tasks`;
     await fc.assert(
       fc.asyncProperty(randomScenarios(ignored), async (steps) => {

@@ -1,7 +1,7 @@
 /** Generators make clients of `openapi.yaml` whose types tell a 499 from the failures. */
 import { assert } from "@std/assert";
 import { run } from "../../tools/command.ts";
-import { FUNCTION_PATH } from "../../tools/project.ts";
+import { FUNCTION_URL_PATH } from "../../tools/project.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { VERSIONS } from "../../tools/versions.ts";
 import { OPENAPI, readPage } from "../support/pages.ts";
@@ -11,8 +11,8 @@ const CLIENTS = {
   "openapi-typescript openapi.yaml -o client.ts --root-types --root-types-no-schema-prefix":
     `import createClient from "openapi-fetch";
     export const ask = (body: API.ActivationCheck) =>
-      createClient<API.paths>().POST("${FUNCTION_PATH}", { body });
-    type All = API.paths["${FUNCTION_PATH}"]["post"]["responses"];
+      createClient<API.paths>().POST("${FUNCTION_URL_PATH}", { body });
+    type All = API.paths["${FUNCTION_URL_PATH}"]["post"]["responses"];
     type Bodies = { [S in keyof All]: All[S]["content"]["application/json"] };`,
   "openapi-ts -i openapi.yaml -o client":
     `export const ask = (body: API.ActivationCheck) => API.checkUsernameActive({ body });
@@ -41,8 +41,8 @@ export const inactiveWithoutAnswer = (body: NoAnswers): API.NotActive => body;
 for (const [generate, ask] of Object.entries(CLIENTS)) {
   Deno.test(`openapi: the client of ${generate}`, async () => {
     const { generators: dependencies, generatorsDate } = VERSIONS;
-    // Deno runs all of it: two of the generators want a newer Node than this project. Nothing that they
-    // import may be newer than themselves.
+    // Deno runs all of it: two of the generators want a newer Node than this project. Nothing that
+    // they import may be newer than themselves.
     const make = `deno install -q --minimum-dependency-age=${generatorsDate} ` +
       `&& ${generate} && tsc add_on.ts --noEmit --strict --target es2022 --module preserve`;
     await using folder = await makeTempFolder({

@@ -2,13 +2,13 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { run } from "../../tools/command.ts";
 import { serveOnLoopback } from "../../tools/loopback.ts";
-import { FUNCTION_PATH, PROJECT, SEEDED } from "../../tools/project.ts";
+import { FUNCTION_URL_PATH, PROJECT, SEEDED } from "../../tools/project.ts";
 import { startStack } from "../../tools/stack/stack.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { runOnPlatform } from "../support/management_api.ts";
-import { cliCommand, codeOf, codeToRun, OPERATORS } from "../support/pages.ts";
+import { cliArgs, OPERATORS, readSnippets } from "../support/pages.ts";
 import { check } from "../support/requests.ts";
-import { runLine } from "../support/start_process.ts";
+import { runLine } from "../support/processes.ts";
 
 const KEYS = "public.activation_keys";
 const NAME = "Amelia#1937";
@@ -19,14 +19,14 @@ const SECOND = "b41c7e08-52d9-4a63-8e1f-7d90ac35b216";
 const COMMANDS = /^npx supabase.* (logs|functions delete) /;
 const ELSEWHERE = /^(git|cd|npx.* (start|login|link|db|migration|deploy))\b/;
 
-/** As the dashboard imports a file of 40,000 keys. It may take an empty name for null, or for "". */
+/** What the dashboard does with a file of 40,000 keys. An empty name may become null, or "". */
 const CSV = `insert into public.imported_keys (code, project_id, curr_user)
   select n, '${PRODUCT}', case n when 0 then ' ${NAME} ' when 1 then '' when 2 then null
     else 'user ' || n end from generate_series(0, 39999) as n`;
 
 /**
- * SQL, the rows it returns, the statuses of `NAME` then, and the first letters of what "What the table
- * knows" says of it: true, false or null for key, product and name.
+ * SQL, the rows it returns, the statuses of `NAME` then, and the first letters of what "What the
+ * table knows" says of it: true, false or null for key, product and name.
  */
 const NEITHER = [499, 499], FIRST = [200, 499], BOTH = [200, 200];
 const STEPS: [sql: string, rows: number, then: number[], known?: string][] = [
@@ -54,7 +54,7 @@ const STEPS: [sql: string, rows: number, then: number[], known?: string][] = [
 ];
 
 Deno.test("operators: the code on the pages does what they say", async (t) => {
-  const { code, left, take } = await codeToRun(OPERATORS, "sql", "sh", "js");
+  const { snippets, left, take } = await readSnippets(OPERATORS);
   await using stack = await startStack();
   await using folder = await makeTempFolder();
   const { service: { API_URL, SECRET_KEY }, connection, targets } = stack;
@@ -70,18 +70,25 @@ Deno.test("operators: the code on the pages does what they say", async (t) => {
     await connection.introspect(); // As the hosted Data API does by itself.
     return results.at(-1)?.rows ?? [];
   };
+  // What the lines say, and what is here.
+  const here = {
+    "https://<ref>.supabase.co": API_URL,
+    "https://<new ref>.supabase.co": API_URL,
+    "http://127.0.0.1:54321": API_URL,
+    "https://api.supabase.com": platform.url,
+    "<secret key>": SECRET_KEY,
+    "../keys-<date>.json": "keys.json",
+    "../<file>.json": "keys.json",
+  };
   const shell = async (text: string, values = {}) => {
-    const line = take(text, { ...values, "<secret key>": SECRET_KEY })
-      .replace(/\.\.\/.+\.json/, "keys.json")
-      .replace(/https:\/\/<[a-z ]+>[.a-z]+|http:\/\/127[.0-9]+:\d+/, API_URL)
-      .replace("https://api.supabase.com", platform.url);
+    const line = take(text, { ...here, ...values });
     return (await runLine(line, { cwd: folder.url })).stdout;
   };
-  /** The last one: curl asks first whether it may send a long body. */
+  /** The last status: curl asks first whether it may send a long body. */
   const statusOf = async (text: string, values = {}) =>
     Number((await shell(text, values)).match(/.*^HTTP\/1.1 (\d+)/ms)?.[1]);
   const ask = async (name: string, product = PRODUCT) => {
-    const response = await check(product, name, API_URL + FUNCTION_PATH);
+    const response = await check(product, name, API_URL + FUNCTION_URL_PATH);
     await response.body?.cancel();
     return response.status;
   };
@@ -123,7 +130,7 @@ Deno.test("operators: the code on the pages does what they say", async (t) => {
     assertEquals(await ask(NAME), 200);
   });
 
-  /** Writes the file that the CLI would, and returns its text. */
+  /** Writes the file that the page's `db query` writes, and returns its text. */
   const exportKeys = async () => {
     const [row] = await exec(`select json_agg(k)::text as t from ${KEYS} as k`);
     await Deno.writeTextFile(new URL("keys.json", folder.url), `${row?.t}`);
@@ -143,16 +150,18 @@ Deno.test("operators: the code on the pages does what they say", async (t) => {
         when curr_user = 'before' then 'moved' else nullif(curr_user, 'released') end`);
     const restore = `truncate ${KEYS}; insert into ${KEYS} table public.backup;
       select id from public.backup where curr_user = 'lost'`;
-    let lost: Record<string, unknown> | undefined; // Not revoked, by its order.
+    // Its order says that it was never revoked, so its `delete` is left out.
+    let lost: Record<string, unknown> | undefined;
     const statuses = [];
     const heading = "Restore keys, and lock nobody";
-    for (const piece of await codeOf(OPERATORS, ["sh", "sql"], heading)) {
-      if (piece.includes("delete check")) targets.edgeFunction = platform;
-      else if (piece.includes("> ../damaged")) await exportKeys();
-      else if (piece.startsWith("curl")) await statusOf(piece);
-      else if (!piece.startsWith("npx")) {
-        if (piece.includes("create table")) [lost] = await exec(restore);
-        const [row] = await exec(take(piece));
+    const steps = await readSnippets(OPERATORS, heading);
+    for (const snippet of steps.snippets) {
+      if (snippet.includes("delete check")) targets.edgeFunction = platform;
+      else if (snippet.includes("> ../damaged")) await exportKeys();
+      else if (snippet.startsWith("curl")) await statusOf(snippet);
+      else if (!snippet.startsWith("npx")) {
+        if (snippet.includes("create table")) [lost] = await exec(restore);
+        const [row] = await exec(take(snippet));
         for (const statement of `${row?.statements ?? ""}`.split("\n")) {
           if (!statement.includes(`${lost?.id}`)) await exec(statement);
         }
@@ -214,11 +223,11 @@ Deno.test("operators: the code on the pages does what they say", async (t) => {
     await shell('api-keys" -H');
     const patched = /old {"name":"default_old"}.*new {"name":"default"}.*GET /s;
     assertMatch(sent.join("\n"), patched);
-    for (const line of code.filter((line) => COMMANDS.test(line))) {
-      const args = await cliCommand(take(line).split("@3.1.0 ")[1] ?? "");
-      await runOnPlatform(args.filter((arg) => arg !== "--remote"));
+    for (const line of snippets.filter((line) => COMMANDS.test(line))) {
+      const args = cliArgs(take(line)).filter((arg) => arg !== "--remote");
+      await runOnPlatform(args);
     }
   });
 
-  assertEquals([...left].filter((piece) => !ELSEWHERE.test(piece)), []);
+  assertEquals([...left].filter((snippet) => !ELSEWHERE.test(snippet)), []);
 });

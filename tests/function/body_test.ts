@@ -31,13 +31,13 @@ const SLOW = times(9, [1, 9_000]);
 const TOO_LARGE = "body_too_large";
 const TIMEOUT = "request_timeout";
 
-// How many pieces make a body of which 8 MiB are discarded. One large piece, or 1,025 small ones, come
-// before the discarded part. There, a small piece counts as 2 KiB.
+// How many pieces a body has of which 8 MiB are discarded: large ones, the first of which shows that
+// it is too long; or single bytes, of which 1,025 show that, and each discarded one counts as 2 KiB.
 const LARGE = 64 * 1024;
 const largePieces = 1 + discardedBytes / LARGE;
 const smallPieces = bodyPieces + 1 + discardedBytes / 2_048;
 
-/** A request's headers, its body, and what `readBody` returns: a length or a problem, after a time. */
+/** A request's headers and body, and what `readBody` returns: a length or a problem, after a time. */
 type Row = [
   what: string,
   headers: Record<string, string>,

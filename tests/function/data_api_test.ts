@@ -24,7 +24,7 @@ Deno.test("connections: new ones are made before the old ones are closed, at mos
   // The first replacement may come at any time.
   replaceConnections();
   assertEquals(calls.splice(0), ["make 2", "close 1"]);
-  await time.pass(LIMITS.replacedMs - 1);
+  await time.pass(LIMITS.keptMs - 1);
   replaceConnections();
   assertEquals(calls, []);
   await time.pass(1);

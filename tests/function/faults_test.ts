@@ -15,7 +15,7 @@ import { assertResponse, check } from "../support/requests.ts";
 import {
   aRow,
   type Behaviour,
-  first,
+  firstThen,
   logged,
   noRow,
   productOf,
@@ -27,7 +27,7 @@ const PRODUCT = "0d5c8f3e-27b1-4c6a-9e84-b1f6720a3d59";
 const USER = `Zoë "the Ace" Brückner+#4821&curr_user=eq.x`;
 const { SECRET_KEY } = LOCAL_SERVICE;
 
-/** How the Data API behaves, and what follows: a response, or the code and status that a 500 logs. */
+/** How the Data API behaves, and what follows: a response, or the code and status of a 500's line. */
 type Fault = [name: string, behave: Behaviour, outcome: Expected | string];
 
 const ROW = JSON.stringify({ project_id: PRODUCT });
@@ -42,7 +42,7 @@ const html = (status: number) =>
 const text = (text: string) =>
   respondWith(200, (product) => text.replaceAll(PRODUCT, product));
 const drop: Behaviour = ({ socket }) => socket?.destroy();
-const redirect = first(respondWith(307, "", { Location: "/elsewhere" }), aRow);
+const redirect = firstThen(respondWith(307, "", { Location: "/x" }), aRow);
 const hang: Behaviour = () => {};
 const slowRow: Behaviour = (response, url) =>
   sleep(4_000).then(() => aRow(response, url));
@@ -103,25 +103,25 @@ const FIRST_DECIDES: Fault[] = [
   ["204", respondWith(204, ""), "http_204 204"],
 ];
 
-/** Faults that are decided by a later attempt, or after 5 s. When attempts begin: `retries_test.ts`. */
+/** Faults that a later attempt decides, or 5 s. When attempts begin: `retries_test.ts`. */
 const LATER_DECIDES: Fault[] = [
-  ["one 502", first(html(502), aRow), ACTIVE],
-  ["one 503", first(html(503), aRow), ACTIVE],
-  ["one 504", first(html(504), aRow), ACTIVE],
-  ["one 520", first(html(520), aRow), ACTIVE],
-  ["one 530", first(html(530), noRow), NOT_FOUND],
-  ["one 503 57P01", first(error(503, "57P01"), noRow), NOT_FOUND],
-  ["one 400 from a crash of PostgreSQL", first(crashed, aRow), ACTIVE],
-  ["one 401 PGRST303", first(issuedAtFuture, aRow), ACTIVE],
-  ["one 200 that is cut", first(text("["), aRow), ACTIVE],
-  ["one empty 200", first(text(""), noRow), NOT_FOUND],
-  ["one dropped connection", first(drop, aRow), ACTIVE],
+  ["one 502", firstThen(html(502), aRow), ACTIVE],
+  ["one 503", firstThen(html(503), aRow), ACTIVE],
+  ["one 504", firstThen(html(504), aRow), ACTIVE],
+  ["one 520", firstThen(html(520), aRow), ACTIVE],
+  ["one 530", firstThen(html(530), noRow), NOT_FOUND],
+  ["one 503 57P01", firstThen(error(503, "57P01"), noRow), NOT_FOUND],
+  ["one 400 from a crash of PostgreSQL", firstThen(crashed, aRow), ACTIVE],
+  ["one 401 PGRST303", firstThen(issuedAtFuture, aRow), ACTIVE],
+  ["one 200 that is cut", firstThen(text("["), aRow), ACTIVE],
+  ["one empty 200", firstThen(text(""), noRow), NOT_FOUND],
+  ["one dropped connection", firstThen(drop, aRow), ACTIVE],
   // Silence is waited for: another attempt would get the second response.
-  ["a row after 4 s", first(slowRow, noRow), ACTIVE],
-  ["silence", first(hang, aRow), "timeout 0"],
+  ["a row after 4 s", firstThen(slowRow, noRow), ACTIVE],
+  ["silence", firstThen(hang, aRow), "timeout 0"],
   // A failure that does not pass is a 500 in the end.
   ["a response that never ends", trickle, "timeout 0"],
-  ["one 503, and then silence", first(html(503), hang), "http_503 503"],
+  ["one 503, and then silence", firstThen(html(503), hang), "http_503 503"],
   ["502 always", html(502), "http_502 502"],
   ["503 always", error(503, "PGRST002"), "PGRST002 503"],
   ["400 without a code always", crashed, "http_400 400"],
@@ -185,8 +185,8 @@ for (const fault of FIRST_DECIDES) {
   });
 }
 
-// These take seconds, so they overlap. They begin one after the other: a slow machine could not make
-// so many connections at once in time.
+// These take seconds, so they overlap. They begin one after the other: a slow machine could not
+// make so many connections at once in time.
 Deno.test("fault: after a failure that may pass, the Data API is asked again, up to six times in 5 s", async () => {
   await Promise.all(LATER_DECIDES.map(async (fault, nth) => {
     await sleep(20 * nth);

@@ -1,4 +1,4 @@
-/** Callers that misbehave on the wire: others are served meanwhile, and the function logs nothing. */
+/** Callers that misbehave on the wire: others are served meanwhile, and nothing is logged. */
 import { assertEquals } from "@std/assert";
 import {
   ACTIVE,

@@ -1,4 +1,4 @@
-/** The attempts of a lookup, in exact time. Which failures get another attempt: `faults_test.ts`. */
+/** The attempts of a lookup, in exact time. Which failures get another one: `faults_test.ts`. */
 import fc from "fast-check";
 import { assert, assertEquals } from "@std/assert";
 import {
@@ -20,7 +20,7 @@ const CUT = makeResult(200, { error: { message: "[" } });
 const DROPPED = makeResult(0, { error: { message: "TypeError" } });
 const ABORTED = makeResult(0, { error: { message: "AbortError" } });
 
-/** How the Data API behaves towards an attempt: its result, after milliseconds. Without one, it is silent. */
+/** What the Data API does with an attempt: its result, after milliseconds. No result is silence. */
 type Behaviour = { result?: Result; afterMs: number };
 
 const unavailable = (afterMs: number) => ({ result: UNAVAILABLE, afterMs });
@@ -58,13 +58,13 @@ function lookUp(behaviours: Behaviour[]) {
 async function lookUpToTheEnd(...behaviours: Behaviour[]) {
   using time = stopTime();
   const lookup = lookUp(behaviours);
-  await time.pass(LIMITS.budgetMs);
+  await time.pass(LIMITS.lookupMs);
   return lookup;
 }
 
 const afterMs = fc.oneof(
   fc.integer({ min: 1, max: 300 }),
-  fc.integer({ min: 1, max: LIMITS.budgetMs + 100 }),
+  fc.integer({ min: 1, max: LIMITS.lookupMs + 100 }),
 );
 const failing = fc.constantFrom(UNAVAILABLE, CUT, DROPPED);
 const behaviour = fc.oneof(
@@ -78,7 +78,7 @@ Deno.test("retries: whatever the Data API does, attempts come one after the othe
   const property = fc.asyncProperty(behaviours, async (behaviours) => {
     const lookup = await lookUpToTheEnd(...behaviours);
     const { attempts, endedAt, result } = lookup;
-    assert(endedAt <= LIMITS.budgetMs, `ended after ${endedAt} ms`);
+    assert(endedAt <= LIMITS.lookupMs, `ended after ${endedAt} ms`);
     assert(attempts.length <= LIMITS.attempts, "too many attempts");
     assert(!attempts.some(({ isBeside }) => isBeside), "two at once");
     // Only a failure that may pass gets another attempt.
@@ -89,7 +89,7 @@ Deno.test("retries: whatever the Data API does, attempts come one after the othe
     const isSilent = last?.result === ABORTED;
     // A lookup that only meets silence has no result.
     assertEquals(result, isSilent ? attempts.at(-2)?.result : last?.result);
-    if (isSilent) assertEquals(endedAt, LIMITS.budgetMs);
+    if (isSilent) assertEquals(endedAt, LIMITS.lookupMs);
     if (isSilent || result === ROWS || result === LASTING) return;
     assert((last?.at ?? 0) >= LIMITS.lastAttemptMs, "gave up early");
   });
@@ -101,7 +101,7 @@ Deno.test("retries: a Data API that fails at once gets six attempts, the last af
   assertEquals([attempts.length, result], [LIMITS.attempts, UNAVAILABLE]);
   const lastAt = attempts.at(-1)?.at ?? NaN;
   // What the Data API returns within 400 ms still counts.
-  const latestAt = LIMITS.budgetMs - 400;
+  const latestAt = LIMITS.lookupMs - 400;
   assert(lastAt >= LIMITS.lastAttemptMs && lastAt <= latestAt, `${lastAt} ms`);
 });
 
@@ -122,7 +122,7 @@ Deno.test("retries: a lookup that has ended leaves no timer running", async () =
 Deno.test("retries: lookups that fail together are spread when they are tried again", async () => {
   using time = stopTime();
   const lookups = Array.from({ length: 100 }, () => lookUp([unavailable(1)]));
-  await time.pass(LIMITS.budgetMs);
+  await time.pass(LIMITS.lookupMs);
   for (let nth = 1; nth < LIMITS.attempts; nth++) {
     const times = lookups.map(({ attempts }) => attempts[nth]?.at ?? NaN);
     const counts = Map.groupBy(times, (at) => Math.floor(at / 50)).values();
@@ -136,7 +136,7 @@ Deno.test("retries: setting the wall clock changes nothing", async () => {
   const lookup = lookUp([unavailable(1)]);
   for (const wallClockMs of [1e13, 0]) {
     time.setWallClock(wallClockMs);
-    await time.pass(LIMITS.budgetMs / 2);
+    await time.pass(LIMITS.lookupMs / 2);
   }
   assertEquals(lookup.attempts.length, LIMITS.attempts);
 });

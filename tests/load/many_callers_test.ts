@@ -11,12 +11,12 @@ import {
   exchange,
   post,
 } from "../support/requests.ts";
-import { residentMb } from "../support/start_process.ts";
+import { residentMb } from "../support/processes.ts";
 
 /** Memory that the platform gives the function, in MB. */
 const PLATFORM_MB = 256;
 
-/** How many times as long a response may take under load. Without limits, it is thousands of times. */
+/** How many times as long a response may take under load. Without limits, it takes thousands. */
 const MAX_SLOWDOWN = 20;
 
 /** Asks twenty times, and returns the median time that a 200 took, in milliseconds. */
@@ -31,31 +31,32 @@ async function medianMs(url: URL): Promise<number> {
 }
 
 /**
- * Fails if others wait for the function under a load, or if it takes more memory than the platform has.
- *
- * @param load Loads the function, and resolves when that is over.
+ * Registers a test that loads the function. It fails if others wait under the load, or if the
+ * function takes more memory than the platform has.
  */
-async function assertServesOthers(load: (url: URL) => Promise<unknown>) {
-  await using edgeFunction = await startFunctionOnStub(aRow);
-  const { url, pid } = edgeFunction;
-  const quietMs = await medianMs(url);
+function testLoad(name: string, load: (url: URL) => Promise<unknown>) {
+  testWith("POSIX")(`load: ${name}`, async () => {
+    await using edgeFunction = await startFunctionOnStub(aRow);
+    const { url, pid } = edgeFunction;
+    const quietMs = await medianMs(url);
 
-  let peakMb = 0;
-  let isOver = false;
-  const measureMemory = async () => {
-    for (; !isOver; await sleep(200)) {
-      peakMb = Math.max(peakMb, await residentMb(pid));
-    }
-  };
-  const [loadedMs] = await Promise.all([
-    sleep(1_000).then(() => medianMs(url)),
-    load(url).finally(() => isOver = true),
-    measureMemory(),
-  ]);
-  const times = `${loadedMs.toFixed(1)} ms, and ${quietMs.toFixed(1)} before`;
-  console.log(`${times}; ${peakMb} MB`);
-  assert(loadedMs < MAX_SLOWDOWN * quietMs, times);
-  assert(peakMb > 0 && peakMb < PLATFORM_MB, `${peakMb} MB`);
+    let peakMb = 0;
+    let isOver = false;
+    const measureMemory = async () => {
+      for (; !isOver; await sleep(200)) {
+        peakMb = Math.max(peakMb, await residentMb(pid));
+      }
+    };
+    const [loadedMs] = await Promise.all([
+      sleep(1_000).then(() => medianMs(url)),
+      load(url).finally(() => isOver = true),
+      measureMemory(),
+    ]);
+    const times = `${loadedMs.toFixed(1)} ms, and ${quietMs.toFixed(1)} before`;
+    console.log(`${times}; ${peakMb} MB`);
+    assert(loadedMs < MAX_SLOWDOWN * quietMs, times);
+    assert(peakMb > 0 && peakMb < PLATFORM_MB, `${peakMb} MB`);
+  });
 }
 
 /** A request whose body is single bytes without end. */
@@ -64,31 +65,23 @@ function* endlessBytes() {
   for (;;) yield "1\r\nx\r\n".repeat(2_000);
 }
 
-testWith("fair sockets")(
-  "load: fourteen callers who send single bytes without end delay nobody else",
-  () =>
-    assertServesOthers(async (url) => {
-      const endsAt = performance.now() + 8_000;
-      await Promise.all(Array.from({ length: 14 }, async () => {
-        while (performance.now() < endsAt) {
-          assertExchange(await exchange(url, endlessBytes()), TOO_LARGE);
-        }
-      }));
-    }),
-);
+testLoad("endless single bytes delay nobody else", async (url) => {
+  const endsAt = performance.now() + 8_000;
+  await Promise.all(Array.from({ length: 14 }, async () => {
+    while (performance.now() < endsAt) {
+      assertExchange(await exchange(url, endlessBytes()), TOO_LARGE);
+    }
+  }));
+});
 
-testWith("the memory of a process")(
-  "load: hundreds of half-sent bodies delay nobody else, and each gets a 408",
-  () =>
-    assertServesOthers(async (url) => {
-      const half = " ".repeat(LIMITS.bodyBytes / 2);
-      const halfSent = [
-        post("Content-Length: 16000") + half,
-        `${post("Transfer-Encoding: chunked")}3e80\r\n${half}`,
-      ];
-      await Promise.all(Array.from({ length: 400 }, async (_, nth) => {
-        const text = await exchange(url, halfSent[nth % 2] ?? "");
-        assertExchange(text, TIMEOUT);
-      }));
-    }),
-);
+testLoad("half-sent bodies delay nobody else, and get a 408", async (url) => {
+  const half = " ".repeat(LIMITS.bodyBytes / 2);
+  const halfSent = [
+    post("Content-Length: 16000") + half,
+    `${post("Transfer-Encoding: chunked")}3e80\r\n${half}`,
+  ];
+  await Promise.all(Array.from({ length: 400 }, async (_, nth) => {
+    const text = await exchange(url, halfSent[nth % 2] ?? "");
+    assertExchange(text, TIMEOUT);
+  }));
+});

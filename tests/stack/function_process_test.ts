@@ -3,9 +3,9 @@ import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { run } from "../../tools/command.ts";
 import { startFunction } from "../../tools/stack/function_process.ts";
 import { PROJECT } from "../../tools/project.ts";
-import { StartError } from "../../tools/stack/screen.ts";
+import { StartError } from "../../tools/stack/start_error.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
-import { gone, until } from "../support/start_process.ts";
+import { waitUntil, waitUntilGone } from "../support/processes.ts";
 
 /** Makes a folder with a function that runs this before it serves. */
 function makeFunction(source: string) {
@@ -26,7 +26,7 @@ Deno.test("function: it inherits nothing but what the operating system needs, an
   Deno.env.set("SystemRoot", SystemRoot);
   const options = { env: { GIVEN: "x" }, folder: folder.url };
   await using running = await startFunction(options);
-  await until(() => running.output().includes("end"), running.output);
+  await waitUntil(() => running.output().includes("end"), running.output);
   assertStringIncludes(running.output(), "Zoë 🛩 end");
   const [, env = ""] = running.output().match(/env: (.*)/) ?? [];
   const has: Record<string, string> = JSON.parse(env);
@@ -62,7 +62,7 @@ Deno.test("function: ends with its parent", { timeout: 60_000 }, async () => {
   const [status, pid, url] = stdout.split(" ");
   assertEquals(status, "200");
   const refuses = () => fetch(`${url}`).then(() => false, () => true);
-  await until(refuses, () => `${url} still serves`);
+  await waitUntil(refuses, () => `${url} still serves`);
   // Deno's watcher would outlive the function.
-  await gone(Number(pid));
+  await waitUntilGone(Number(pid));
 });

@@ -2,10 +2,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { serveOnLoopback } from "../../tools/loopback.ts";
-import { FUNCTION_PATH, SEEDED } from "../../tools/project.ts";
+import { FUNCTION_URL_PATH, SEEDED } from "../../tools/project.ts";
 import { startGateway, type Targets } from "../../tools/stack/gateway.ts";
 import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
-import { explain, screen } from "../../tools/stack/screen.ts";
+import { screen } from "../../tools/stack/screen.ts";
+import { explain } from "../../tools/stack/start_error.ts";
 import { ACTIVE, NOT_FOUND } from "../support/contract.ts";
 import { testWith } from "../support/left_out.ts";
 import { OPENAPI } from "../support/pages.ts";
@@ -18,12 +19,12 @@ import {
   write,
 } from "../support/requests.ts";
 import {
-  gone,
   runLine,
   runStart,
   startCopy,
-  until,
-} from "../support/start_process.ts";
+  waitUntil,
+  waitUntilGone,
+} from "../support/processes.ts";
 
 // The service for all tests that leave it as it was.
 let shared: Awaited<ReturnType<typeof startCopy>>;
@@ -34,7 +35,7 @@ Deno.test.afterAll(async () => await shared?.[Symbol.asyncDispose]());
 
 /** Asks the shared service about a user of the seed's product. */
 const checkShared = (user: string) =>
-  check(SEEDED.project_id, user, new URL(FUNCTION_PATH, shared.base));
+  check(SEEDED.project_id, user, new URL(FUNCTION_URL_PATH, shared.base));
 
 Deno.test("start: it prints one screen, and every curl line on it works", async () => {
   const { screen, base } = shared;
@@ -94,7 +95,7 @@ Deno.test("gateway: requests wait while the service starts", async () => {
   const starting = Promise.withResolvers<Targets>();
   await using gateway = await startGateway(0, starting.promise);
   await using target = serveOnLoopback(() => new Response("started"));
-  const response = fetch(gateway.url + FUNCTION_PATH);
+  const response = fetch(gateway.url + FUNCTION_URL_PATH);
   const first = await Promise.race([response, sleep(200, "nothing yet")]);
   assertEquals(first, "nothing yet");
   starting.resolve({ dataApi: target, edgeFunction: target });
@@ -104,7 +105,7 @@ Deno.test("gateway: requests wait while the service starts", async () => {
 Deno.test("gateway: passes on no other path", async () => {
   const others = [
     "GET /rest/v1/%2e%2e/%2E%2e/x",
-    `GET ${FUNCTION_PATH}/../../../x`,
+    `GET ${FUNCTION_URL_PATH}/../../../x`,
     "GET http://[/",
     "GET /swagger-ui.js",
     "POST /",
@@ -148,7 +149,7 @@ const RESPONSES = OPENAPI.replace("openapi.yaml", "responses.ts");
 Deno.test("start: serves an edit, says what is wrong with a mistake, and serves the fix", async () => {
   const { project, start } = shared;
   const serves = (status: number, text: string) =>
-    until(async () => {
+    waitUntil(async () => {
       const response = await checkShared("nobody");
       const body = await response.text();
       return response.status === status && body.includes(text);
@@ -166,18 +167,18 @@ Deno.test("start: serves an edit, says what is wrong with a mistake, and serves 
   };
   for (const [mistake, says] of Object.entries(mistakes)) {
     await project.edit(RESPONSES, /$/, mistake);
-    await start.printed(says);
+    await start.waitFor(says);
     await serves(503, "Look at the terminal of `deno task start`");
     await project.edit(RESPONSES, mistake, "");
     await serves(status, error);
   }
 });
 
-const test = testWith("signals", 120_000);
+const test = testWith("POSIX", 120_000);
 test("start: Ctrl-C ends it, even while a caller sends a body", async () => {
   await using own = await startCopy();
   await raw(own.base, async (connection) => {
-    const head = `POST ${FUNCTION_PATH} HTTP/1.1\r\nHost: x\r\n`;
+    const head = `POST ${FUNCTION_URL_PATH} HTTP/1.1\r\nHost: x\r\n`;
     await write(connection, `${head}Content-Length: 100\r\n\r\n{`);
     own.start.child.kill("SIGINT");
     assertEquals(await own.start.ended(), 0);
@@ -188,9 +189,9 @@ test("start: ends when `deno task` is killed, even while an edit hangs", async (
   await using own = await startCopy();
   const hangs = 'console.error("hangs:", Deno.pid); for (;;);';
   await own.project.edit(RESPONSES, /$/, hangs);
-  await own.start.printed("hangs: ");
+  await own.start.waitFor("hangs: ");
   const pid = Number(own.start.output().match(/hangs: (\d+)/)?.[1]);
   own.start.child.kill("SIGKILL");
   await own.start.ended();
-  await gone(pid);
+  await waitUntilGone(pid);
 });

@@ -7,21 +7,18 @@ export interface Expected {
   headers?: Record<string, string>;
 }
 
-const failure = (status: number, error: string) => ({
-  status,
-  body: { error },
-});
+const failed = (status: number, error: string) => ({ status, body: { error } });
 
 export const ACTIVE: Expected = { status: 200, body: { success: true } };
-export const NOT_FOUND = failure(499, "User not found for project");
-export const DATABASE_ERROR = failure(500, "Database error");
-export const MISSING = failure(400, "Missing username or project_id");
-export const INVALID = failure(400, "Invalid username or project_id");
-export const INVALID_JSON = failure(400, "Invalid JSON");
-export const TIMEOUT = failure(408, "Request timeout");
-export const TOO_LARGE = failure(413, "Request body too large");
+export const NOT_FOUND = failed(499, "User not found for project");
+export const DATABASE_ERROR = failed(500, "Database error");
+export const MISSING = failed(400, "Missing username or project_id");
+export const INVALID = failed(400, "Invalid username or project_id");
+export const INVALID_JSON = failed(400, "Invalid JSON");
+export const TIMEOUT = failed(408, "Request timeout");
+export const TOO_LARGE = failed(413, "Request body too large");
 export const METHOD_NOT_ALLOWED = {
-  ...failure(405, "Method not allowed"),
+  ...failed(405, "Method not allowed"),
   headers: { "allow": "POST, OPTIONS" },
 };
 export const PREFLIGHT: Expected = {
@@ -46,13 +43,13 @@ export const LIMITS = {
   /** Longest user name, in code points. */
   name: 256,
   /** How long a lookup may take, in milliseconds, and how many attempts it may make. */
-  budgetMs: 5_000,
+  lookupMs: 5_000,
   attempts: 6,
   /** When the last attempt begins at the earliest, in milliseconds. */
   lastAttemptMs: 4_200,
   /** How long connections are kept: idle ones at most, and new ones at least, in milliseconds. */
   idleMs: 10_000,
-  replacedMs: 5_000,
+  keptMs: 5_000,
   /** How much of the Data API's response is read. */
   responseMiB: 1,
 } as const;

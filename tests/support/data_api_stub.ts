@@ -4,14 +4,14 @@ import * as http from "node:http";
 import { listenOnLoopback } from "../../tools/loopback.ts";
 import { startFunction } from "../../tools/stack/function_process.ts";
 import { LOCAL_SERVICE, platformEnv } from "../../tools/stack/local_service.ts";
-import { until } from "./start_process.ts";
+import { waitUntil } from "./processes.ts";
 
 /** What the Data API does with a request for this path and query. */
 export type Behaviour = (response: http.ServerResponse, url: string) => unknown;
 
 /**
- * Starts the function and a Data API for it that behaves as it is told. Returns the function and the
- * requests that the Data API has received. Disposing of the result ends both.
+ * Starts the function and a Data API for it that behaves as it is told. Returns the function and
+ * the requests that the Data API has received. Disposing of the result ends both.
  */
 export async function startFunctionOnStub(behave: Behaviour) {
   const requests: http.IncomingMessage[] = [];
@@ -35,7 +35,7 @@ export async function logged(
   expected: number,
 ): Promise<Record<string, unknown>[]> {
   const lines = () => output().match(/^(?!.*Listening on).+(?=\n)/gm) ?? [];
-  await until(() => lines().length >= expected, output);
+  await waitUntil(() => lines().length >= expected, output);
   return lines().map((line) => JSON.parse(line));
 }
 
@@ -66,7 +66,7 @@ export function productOf(url: string): string {
 }
 
 /** Behaves in one way towards the first request, and in another towards those after it. */
-export function first(behaviour: Behaviour, then: Behaviour): Behaviour {
+export function firstThen(behaviour: Behaviour, then: Behaviour): Behaviour {
   let count = 0;
   return (response, url) => (count++ === 0 ? behaviour : then)(response, url);
 }

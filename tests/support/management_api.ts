@@ -1,6 +1,6 @@
 import { assertNotMatch } from "@std/assert";
 import { fileURLToPath } from "node:url";
-import { printed, supabase } from "../../tools/command.ts";
+import { stdoutOf, supabase } from "../../tools/command.ts";
 import { serveOnLoopback } from "../../tools/loopback.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 
@@ -33,7 +33,7 @@ export async function runOnPlatform(command: string[]) {
   const target = [`--remote=${REF}`, `--profile=${profile}`];
   const env = { SUPABASE_ACCESS_TOKEN: `sbp_${"0123456789".repeat(4)}` };
   const output = await supabase([...command, ...target, "--yes"], { env });
-  printed(output);
+  stdoutOf(output);
   assertNotMatch(output.stderr, /^WARN/im, "fix supabase/config.toml");
   return writes;
 }

@@ -1,29 +1,29 @@
 import { assert } from "@std/assert";
 import { parse } from "@std/yaml";
-import { FUNCTION_PATH } from "../../tools/project.ts";
+import { FUNCTION_URL_PATH } from "../../tools/project.ts";
 import { OPENAPI, readPage } from "./pages.ts";
 
 /** A response, as `openapi.yaml` describes it. */
-interface Described {
+interface ResponseDescription {
   "x-result"?: string;
   headers?: Record<string, { example?: string }>;
   content?: object;
 }
 
 const { paths } = parse(await readPage(OPENAPI));
-const responses: Record<string, Described> =
-  paths[FUNCTION_PATH].post.responses;
+const responses: Record<string, ResponseDescription> =
+  paths[FUNCTION_URL_PATH].post.responses;
 
 /** The statuses of the function that `openapi.yaml` describes. */
-export const DESCRIBED = Object.keys(responses).map(Number)
+export const DESCRIBED_STATUSES = Object.keys(responses).map(Number)
   .filter((status) => status > 0);
 
 /** Returns what a status means to an add-on: `x-result` in `openapi.yaml`. */
 export const resultOf = (status: number | string) =>
-  described(Number(status))["x-result"] ?? "no answer";
+  descriptionOf(Number(status))["x-result"] ?? "no answer";
 
 /** Returns what `openapi.yaml` says of a status: one of the function's, or any other. */
-export function described(status: number): Described {
+export function descriptionOf(status: number): ResponseDescription {
   return responses[status] ?? responses.default ?? {};
 }
 
@@ -34,8 +34,8 @@ export function described(status: number): Described {
 export function assertDescribed(response: Response, text: string): void {
   const { status } = response;
   if (status === 204) return;
-  assert(DESCRIBED.includes(status), `openapi.yaml: no ${status}`);
-  const { headers = {}, content } = described(status);
+  assert(DESCRIBED_STATUSES.includes(status), `openapi.yaml: no ${status}`);
+  const { headers = {}, content } = descriptionOf(status);
   for (const [name, { example }] of Object.entries(headers)) {
     const value = response.headers.get(name);
     assert(example ? value === example : value, `${name}: ${value}`);

@@ -1,7 +1,7 @@
 import { FUNCTION_FOLDER_PATH, PROJECT } from "../../tools/project.ts";
 import { VERSIONS } from "../../tools/versions.ts";
 
-/** Paths, in the project, of the pages for callers (`OPENAPI` is for their tools) and for operators. */
+/** Paths of the pages in the project: for callers, for their tools (`OPENAPI`), and for operators. */
 export const CALLERS = `${FUNCTION_FOLDER_PATH}README.md`;
 export const OPENAPI = `${FUNCTION_FOLDER_PATH}openapi.yaml`;
 export const INCIDENTS = "supabase/incidents.md";
@@ -17,6 +17,9 @@ export const PAGES = [
   "tools/bench/README.md",
 ];
 
+/** What begins each line with a command of the Supabase CLI. */
+const CLI = `npx supabase@${VERSIONS.supabase} `;
+
 /** Reads a page. */
 export function readPage(page: string): Promise<string> {
   return Deno.readTextFile(new URL(page, PROJECT));
@@ -26,68 +29,58 @@ export function readPage(page: string): Promise<string> {
 export const readExample = (file: string) =>
   readPage(`${FUNCTION_FOLDER_PATH}examples/${file}`);
 
-/** What separates the pieces of code in a block. In another language, the block is one piece. */
+/** What separates the snippets in a block of code of each language that tests run. */
 const SEPARATORS: Record<string, string> = { sh: "\n", sql: "\n\n" };
 
 /**
- * Returns the code on pages in these languages, in the order of the pages: each statement of SQL, each line for a
- * shell, and each block of another language. With a heading, only the code under it.
+ * Returns the snippets on pages, in their order: each statement of SQL, and each line for a shell.
+ * With a heading, only those under it.
  */
-export async function codeOf(
-  pages: string[],
-  languages: string[],
-  heading = "",
-): Promise<string[]> {
-  const text = (await Promise.all(pages.map(readPage))).join("\n## ");
-  const under = text.split("\n## ")
+export async function readSnippets(pages: string[], heading = "") {
+  const sections = (await Promise.all(pages.map(readPage)))
+    .flatMap((page) => page.split("\n## "))
     .filter((section) => !heading || section.startsWith(`${heading}\n`));
-  const fence = /^ *```(\w+)\n([^]*?)^ *```/gm;
-  const code = under.join("\n").matchAll(fence)
-    .filter(([, language = ""]) => languages.includes(language))
-    .flatMap(([, language = "", code = ""]) =>
-      code.split(SEPARATORS[language] ?? /$/)
-    )
-    .map((code) => code.trim()).filter((code) => code !== "");
-  return [...new Set(code)];
-}
-
-/** Returns the only code on a page, or on several, with this language and text. */
-export async function codeBlock(
-  page: string | string[],
-  language: string,
-  text: string,
-): Promise<string> {
-  const { take } = await codeToRun([page].flat(), language);
-  return take(text);
-}
-
-/** Returns the code on pages, for a test that runs all of it. */
-export async function codeToRun(pages: string[], ...languages: string[]) {
-  const code = await codeOf(pages, languages);
-  const left = new Set(code);
+  const blocks = sections.join("\n").matchAll(/^ *```(\w+)\n([^]*?)^ *```/gm);
+  const all = blocks.flatMap(([, language = "", code = ""]) => {
+    const separator = SEPARATORS[language];
+    return separator ? code.split(separator) : [];
+  }).map((snippet) => snippet.trim()).filter((snippet) => snippet !== "");
+  const left = new Set(all);
+  const snippets = [...left];
   return {
-    code,
-    /** The pieces that have not been taken. */
+    snippets,
+    /** Those that have not been taken. */
     left,
-    /** Returns the only piece with this text, which now counts as run, with these values in it. */
+    /** Returns the only one with this text, which now counts as run, with these values in it. */
     take(text: string, values: Record<string, string> = {}): string {
-      const [found, ...others] = code.filter((piece) => piece.includes(text));
+      const [found, ...others] = snippets.filter((it) => it.includes(text));
       if (!found || others.length > 0) {
-        throw new Error(`${pages} must have one piece of code with ${text}`);
+        throw new Error(`${pages} must have one snippet with ${text}`);
       }
       left.delete(found);
       return Object.entries(values)
-        .reduce((piece, [old, by]) => piece.replaceAll(old, () => by), found);
+        .reduce(
+          (snippet, [old, by]) => snippet.replaceAll(old, () => by),
+          found,
+        );
     },
   };
 }
 
-/** Returns the arguments of the only command of the Supabase CLI on these pages that begins like this. */
+/** Returns the only snippet on these pages with this text. */
+export async function readSnippet(pages: string[], text: string) {
+  return (await readSnippets(pages)).take(text);
+}
+
+/** Returns the arguments of the only command of the Supabase CLI on these pages that begins so. */
 export async function cliCommand(command: string, pages = OPERATORS) {
-  const npx = `npx supabase@${VERSIONS.supabase} `;
-  const line = await codeBlock(pages, "sh", npx + command);
+  return cliArgs(await readSnippet(pages, CLI + command));
+}
+
+/** Returns the arguments of a line with a command of the Supabase CLI, as the shell passes them. */
+export function cliArgs(line: string): string[] {
   // Without the file that the shell writes.
-  const args = line.replace(npx, "").replace(/ > .*/, "");
+  const args = line.replace(CLI, "").replace(/ > .*/, "");
   return Array.from(
     args.matchAll(/"([^"]*)"|(\S+)/g),
     ([, quoted, plain = ""]) => quoted ?? plain,

@@ -73,8 +73,8 @@ export const hangUp = (url: URL, text: string) =>
   raw(url, (connection) => write(connection, text));
 
 /**
- * Sends a text, or several in turn, over a new connection. Returns the first piece of the response,
- * "" if the connection ends without one, and rejects if nothing comes within a minute.
+ * Sends texts, one after the other, over a new connection. Returns the first piece of the response,
+ * or "" if the connection ends without one. Rejects if nothing comes within a minute.
  */
 export const exchange = (url: URL, texts: Iterable<string>): Promise<string> =>
   raw(url, async (connection) => {

@@ -5,8 +5,8 @@
  */
 import { parseEnv } from "node:util";
 import { assert } from "@std/assert";
-import { printed, supabase } from "../../tools/command.ts";
-import { FUNCTION_PATH } from "../../tools/project.ts";
+import { stdoutOf, supabase } from "../../tools/command.ts";
+import { FUNCTION_URL_PATH } from "../../tools/project.ts";
 import {
   LOCAL_SERVICE,
   type Service,
@@ -30,7 +30,7 @@ Deno.test.afterAll(async () => await service?.[Symbol.asyncDispose]?.());
 /** Returns the service's address and keys. For use within a test. */
 export const serviceUnderTest = (): Service => service;
 
-const functionUrl = () => service.API_URL + FUNCTION_PATH;
+const functionUrl = () => service.API_URL + FUNCTION_URL_PATH;
 
 /** Sends a request, a POST by default, to the service's function. */
 export const send = (init: RequestInit) => sendTo(init, functionUrl());
@@ -44,8 +44,8 @@ export const testWithKeys = (name: string, fn: () => Promise<void>) =>
   Deno.test(name, { ignore: isReadOnly }, fn);
 
 /**
- * Issues keys of a new product, one for each of these users: null for a key that nobody has used yet.
- * Disposing of the result removes them.
+ * Issues keys of a new product, one for each of these users: null for a key that nobody has used
+ * yet. Disposing of the result removes them.
  */
 export async function issueKeys(
   users: (string | null)[],
@@ -97,7 +97,7 @@ async function runningSupabase(): Promise<Service> {
   const isRejected = status.stderr.includes("--output flag is not supported");
   if (isRejected) status = await supabase(["status", "--env"]);
   // With Docker, it prints keys only where Auth is enabled.
-  return { ...LOCAL_SERVICE, ...parseEnv(printed(status)) };
+  return { ...LOCAL_SERVICE, ...parseEnv(stdoutOf(status)) };
 }
 
 /** Reads the deployment's address from the environment and, if tests may write, its keys. */

@@ -1,7 +1,7 @@
-/** `deno task bench`: measures the function and two baselines, and prints what `README.md` shows. */
+/** `deno task bench`: measures the function and two baselines. `README.md` shows what it prints. */
 import { cp } from "node:fs/promises";
 import config from "../../deno.json" with { type: "json" };
-import { edgeDeno, npx, printed, run } from "../command.ts";
+import { edgeDeno, npx, run, stdoutOf } from "../command.ts";
 import { FUNCTION_FOLDER, SEEDED } from "../project.ts";
 import { startFunction } from "../stack/function_process.ts";
 import { LOCAL_SERVICE, platformEnv } from "../stack/local_service.ts";
@@ -76,7 +76,8 @@ async function measure(folder: URL, env: Record<string, string>) {
     await import("./index.ts");
     console.log(performance.now() - startedAt);`;
   const args = ["eval", "--cached-only", "--no-lock", script];
-  const importMs = Number(printed(await run(deno, args, { cwd: folder, env })));
+  const imported = await run(deno, args, { cwd: folder, env });
+  const importMs = Number(stdoutOf(imported));
 
   await load(handler.url, 1); // Warms it up.
   const before = await cpuSeconds(handler.pid);
@@ -92,7 +93,7 @@ async function load(url: URL, seconds: number) {
   const body = `--body=${JSON.stringify(SEEDED)}`;
   const args = [...options.split(" "), body, url.href];
   const output = await npx(`autocannon@${VERSIONS.autocannon}`, args);
-  const { errors, non2xx, requests, latency } = JSON.parse(printed(output));
+  const { errors, non2xx, requests, latency } = JSON.parse(stdoutOf(output));
   if (errors + non2xx > 0) {
     throw new Error(`${errors} errors, ${non2xx} other statuses`);
   }

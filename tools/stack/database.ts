@@ -2,7 +2,7 @@ import { PGlite } from "@electric-sql/pglite";
 import { PGLiteSocketServer } from "@electric-sql/pglite-socket";
 import { globSync } from "node:fs";
 import { PROJECT } from "../project.ts";
-import { StartError } from "./screen.ts";
+import { StartError } from "./start_error.ts";
 
 type Database = { exec(sql: string): Promise<unknown> };
 
@@ -29,11 +29,11 @@ export async function prepare(database: Database, defaults: DefaultPrivileges) {
 export async function migrate(database: Database): Promise<void> {
   // The Supabase CLI skips any other file.
   const paths = globSync("supabase/migrations/[0-9]*_*.sql", { cwd: PROJECT });
-  for (const path of paths.sort()) await execFile(database, path);
+  for (const path of paths.sort()) await runSqlFile(database, path);
 }
 
 /** Runs a file of the project. Throws a `StartError` with the line if PostgreSQL rejects it. */
-export async function execFile(database: Database, path: string) {
+export async function runSqlFile(database: Database, path: string) {
   const sql = await Deno.readTextFile(new URL(path, PROJECT));
   try {
     await database.exec(sql);
@@ -46,7 +46,7 @@ export async function execFile(database: Database, path: string) {
   }
 }
 
-/** Serves PostgreSQL (PGlite), before any migration, to other processes. Disposing of it ends it. */
+/** Serves PostgreSQL (PGlite), without a migration, to other processes. Disposing of it ends it. */
 export async function startDatabaseServer(defaults: DefaultPrivileges) {
   const db = await PGlite.create();
   await prepare(db, defaults);

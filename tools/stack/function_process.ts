@@ -4,7 +4,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { run } from "../command.ts";
 import { FUNCTION_FOLDER } from "../project.ts";
-import { StartError } from "./screen.ts";
+import { StartError } from "./start_error.ts";
 
 export interface FunctionOptions {
   /** Its environment: exactly this, and what the operating system needs. Nothing is inherited. */
@@ -59,8 +59,8 @@ export async function startFunction(
   // On Windows, no process can open a socket without this variable (error 10106).
   const SystemRoot = Deno.env.get("SystemRoot");
   // Without HOME, Deno has to be told where packages are.
-  const all = { ...env, SystemRoot, DENO_DIR };
-  const child = spawn(deno, args, { cwd: folder, env: all });
+  const childEnv = { ...env, SystemRoot, DENO_DIR };
+  const child = spawn(deno, args, { cwd: folder, env: childEnv });
   // SIGTERM would wait for callers who are still sending.
   const kill = () => child.kill("SIGKILL");
   // `Deno.exit` ends this process without disposing of anything.
@@ -73,7 +73,8 @@ export async function startFunction(
     output += text;
     if (watch && url.port !== "") process.stderr.write(text);
     // After each edit, the watcher takes another port: the last one counts.
-    const [, address] = output.match(/.*Listening on (http:\S+)\s/s) ?? [];
+    const addresses = output.matchAll(/Listening on (http:\S+)\s/g).toArray();
+    const [, address] = addresses.at(-1) ?? [];
     if (address) {
       url.href = address;
       serving.resolve();

@@ -1,7 +1,7 @@
 import { createProxyServer } from "httpxy";
 import { createServer, ServerResponse } from "node:http";
 import { listenOnLoopback } from "../loopback.ts";
-import { FUNCTION_PATH } from "../project.ts";
+import { FUNCTION_URL_PATH } from "../project.ts";
 import { API_PAGE, serveApiPage } from "./api_page.ts";
 
 /** What the gateway passes requests on to. */
@@ -37,9 +37,9 @@ export async function startGateway(port: number, starting: Promise<Targets>) {
       return await serveApiPage(pathname, response)
         .catch((error: Error) => respond(response, 503, error.message));
     }
-    const isFunction = `${pathname}/`.startsWith(`${FUNCTION_PATH}/`);
+    const isFunction = `${pathname}/`.startsWith(`${FUNCTION_URL_PATH}/`);
     if (!isFunction && !pathname.startsWith("/rest/v1/")) {
-      const paths = `${FUNCTION_PATH} and /rest/v1/`;
+      const paths = `${FUNCTION_URL_PATH} and /rest/v1/`;
       return respond(response, 404, `Nothing here but ${paths}`);
     }
     const { edgeFunction, dataApi } = await starting;

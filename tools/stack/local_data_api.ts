@@ -1,10 +1,10 @@
 import { App } from "@supabase/lite";
 import { createPgliteConnection } from "@supabase/lite/pglite";
 import { serveOnLoopback } from "../loopback.ts";
-import { execFile, migrate, prepare } from "./database.ts";
+import { migrate, prepare, runSqlFile } from "./database.ts";
 import { LOCAL_SERVICE } from "./local_service.ts";
 
-// `@supabase/lite` prints each error of PostgreSQL, with its stack, though its response says the same.
+// `@supabase/lite` prints each error of PostgreSQL, although its response says the same.
 const printError = console.error;
 console.error = (...values) => {
   if (!values[0]?.severity) printError(...values);
@@ -20,7 +20,7 @@ export async function startDataApi() {
   unfinished.defer(() => connection.close());
   await prepare(connection.driver, "closed");
   await migrate(connection.driver);
-  await execFile(connection.driver, "supabase/seed.sql");
+  await runSqlFile(connection.driver, "supabase/seed.sql");
 
   const { PUBLISHABLE_KEY, SECRET_KEY } = LOCAL_SERVICE;
   const keys = { publishable_key: PUBLISHABLE_KEY, secret_key: SECRET_KEY };
@@ -39,7 +39,7 @@ export async function startDataApi() {
     Deno.exitCode = 0;
     return response;
   };
-  // The first request sets up the roles of `@supabase/lite`. Concurrent ones would fail now and then.
+  // The first request sets up the roles of `@supabase/lite`: several at once may fail.
   const first = "http://localhost/rest/v1/activation_keys?limit=1";
   await handle(new Request(first, { headers: { apikey: SECRET_KEY } }));
   const { url } = unfinished.use(serveOnLoopback(handle));
@@ -53,11 +53,11 @@ export async function startDataApi() {
  */
 function withRawFilters(request: Request): Request {
   const url = new URL(request.url);
-  for (const [name, value] of [...url.searchParams]) {
-    if (!value.startsWith("eq.")) continue;
-    const escaped = value.slice("eq.".length).replaceAll(/["\\]/g, "\\$&");
-    url.searchParams.set(name, `in.("${escaped}")`);
-  }
+  const filters = Array.from(url.searchParams, ([column, filter]) => {
+    const value = filter.replace(/^eq\./, "").replaceAll(/["\\]/g, "\\$&");
+    return [column, filter.startsWith("eq.") ? `in.("${value}")` : filter];
+  });
+  url.search = `${new URLSearchParams(filters)}`;
   // Not the whole request: Deno prints a notice when its signal is read.
   const { method, headers, body } = request;
   return new Request(url, { method, headers, body });

@@ -3,8 +3,8 @@ export type Service = typeof LOCAL_SERVICE;
 
 /**
  * The address of `supabase start`, and the keys that it gives to every project on every machine:
- * constants of the Supabase CLI, which are public and worth nothing anywhere else. `deno task start`
- * uses the same, so that add-ons and scripts work with either.
+ * constants of the Supabase CLI, which are public and worth nothing anywhere else. `deno task
+ * start` uses the same, so that add-ons and scripts work with either.
  */
 export const LOCAL_SERVICE = {
   API_URL: "http://127.0.0.1:54321",

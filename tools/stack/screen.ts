@@ -1,9 +1,6 @@
 /** What `deno task start` prints, for the system that it runs on. */
-import { FUNCTION_FOLDER_PATH, FUNCTION_PATH, SEEDED } from "../project.ts";
+import { FUNCTION_FOLDER_PATH, FUNCTION_URL_PATH, SEEDED } from "../project.ts";
 import type { Service } from "./local_service.ts";
-
-/** An error that a person can fix. Its message says what happened and what to do. */
-export class StartError extends Error {}
 
 /** What a person sees once everything runs, with requests to copy into a shell. */
 export function screen(
@@ -22,7 +19,7 @@ PUBLISHABLE_KEY=${PUBLISHABLE_KEY}
 SECRET_KEY=${SECRET_KEY}
 
 Ask whether a user holds a key${shell}:
-${curl(API_URL + FUNCTION_PATH, SEEDED)}
+${curl(API_URL + FUNCTION_URL_PATH, SEEDED)}
 
 Add a key:
 ${curl(keysTarget, newKey)}
@@ -35,22 +32,4 @@ Keys are in memory and last until Ctrl-C. Those of supabase/seed.sql are there a
 function curl(target: string, body: Record<string, string>): string {
   const json = JSON.stringify(body).replaceAll('"', '\\"');
   return `curl -i ${target} -H "Content-Type: application/json" -d "${json}"`;
-}
-
-/** Says why the stack did not start, and what to do next. */
-export function explain(error: unknown, port: number): string {
-  if (error instanceof StartError) return error.message;
-  const { code = "", stack } = error as Error & { code?: string };
-  const reasons: Record<string, string> = {
-    EADDRINUSE:
-      `Port ${port} is taken, perhaps by \`supabase start\` or by another ` +
-      "`deno task start`. End that.",
-    EACCES:
-      `This system does not let you take port ${port}: ports below 1024 may be for ` +
-      "administrators, and Windows reserves blocks of ports for Hyper-V, WSL or Docker, which " +
-      "`netsh interface ipv4 show excludedportrange protocol=tcp` lists.",
-  };
-  const reason = reasons[code];
-  if (!reason) return `This is a defect of the local stack:\n${stack}`;
-  return `${reason}\nOr take another port: deno task start --port 8321`;
 }

@@ -4,8 +4,8 @@ import { startGateway, type Targets } from "./gateway.ts";
 import { LOCAL_SERVICE, platformEnv } from "./local_service.ts";
 
 /**
- * Starts PostgreSQL, the Data API and the edge function behind one loopback address. Disposing of it
- * ends them. Throws a `StartError` if the migrations, the seed or the function are at fault.
+ * Starts PostgreSQL, the Data API and the edge function behind one loopback address. Disposing of
+ * it ends them. Throws a `StartError` if the migrations, the seed or the function are at fault.
  */
 export async function startStack(
   options: Omit<FunctionOptions, "env"> = {},

@@ -1,7 +1,8 @@
 /** `deno task start`: runs the whole service on this machine, without Docker, until Ctrl-C. */
 import { parseArgs } from "node:util";
 import { LOCAL_SERVICE } from "./local_service.ts";
-import { explain, screen } from "./screen.ts";
+import { screen } from "./screen.ts";
+import { explain } from "./start_error.ts";
 
 const DEFAULT_PORT = new URL(LOCAL_SERVICE.API_URL).port;
 const USAGE = `Usage: deno task start [--port <number>]
@@ -9,7 +10,7 @@ const USAGE = `Usage: deno task start [--port <number>]
 Runs PostgreSQL, the Data API and the edge function on this machine until Ctrl-C.
 
   --port <number>  TCP port of the address. ${DEFAULT_PORT} if not given; 0 for any free one.
-  --help           Prints this.`;
+  -h, --help       Prints this.`;
 
 const port = readPort();
 exitWhenAsked();

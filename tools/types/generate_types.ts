@@ -1,6 +1,6 @@
 /** `deno task types`: generates `database.types.ts` from the project's migrations. */
 import { execFileSync } from "node:child_process";
-import { printed, supabase } from "../command.ts";
+import { stdoutOf, supabase } from "../command.ts";
 import { FUNCTION_FOLDER } from "../project.ts";
 import { migrate, startDatabaseServer } from "../stack/database.ts";
 
@@ -19,7 +19,7 @@ export async function generateTypes(): Promise<string> {
   const command = "gen types --lang=typescript --schema=public".split(" ");
   const output = await supabase([...command, `--remote=${server.url}`]);
   // What the CLI prints needs two passes to reach a stable format.
-  return format(format(printed(output)));
+  return format(format(stdoutOf(output)));
 }
 
 function format(source: string): string {

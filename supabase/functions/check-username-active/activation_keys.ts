@@ -35,7 +35,7 @@ export function createLookup(url: string, secretKey: string) {
     );
     const rows = result?.data;
     // Only a 200 is complete: a 206 may leave rows out. Types do not validate a response, so each
-    // row has to show the `project_id` that was asked for. `curr_user` is not selected: nothing needs it.
+    // row has to show the `project_id` that was asked for.
     const isSound = result?.status === 200 && Array.isArray(rows) &&
       rows.every((row) => row?.project_id === project_id);
     if (isSound) return rows.length > 0 ? "active" : "not_found";

@@ -11,8 +11,9 @@ const MAX_BODY_PIECES = 1_024;
 const MAX_BODY_MS = 10_000;
 
 /**
- * How much of a body that is too long is read and discarded, in bytes and in milliseconds. Without that, a
- * caller who is still sending would lose the response; without a limit, some would never get one.
+ * How much of a body that is too long is read and discarded, in bytes and in milliseconds. Without
+ * that, a caller who is still sending would lose the response; without a limit, some would never
+ * get one.
  */
 const MAX_DISCARDED_BYTES = 8 * 1024 * 1024;
 const MAX_DISCARDED_MS = 1_000;

@@ -1,17 +1,20 @@
 import { corsHeaders } from "@supabase/supabase-js/cors";
 
-// Headers of every response.
-const ALL = { "Access-Control-Allow-Origin": "*", "Cache-Control": "no-store" };
+// Of every response.
+const HEADERS = {
+  "Access-Control-Allow-Origin": "*",
+  "Cache-Control": "no-store",
+};
 
-// Headers of the 405.
-const ALLOW = { ...ALL, Allow: "POST, OPTIONS" };
+// Of the 405.
+const HEADERS_405 = { ...HEADERS, Allow: "POST, OPTIONS" };
 
-// Headers of the response to a preflight.
-const PREFLIGHT = {
+// Of the response to a preflight.
+const PREFLIGHT_HEADERS = {
   // These allow the headers that supabase-js clients send.
   ...corsHeaders,
-  ...ALL,
-  "Access-Control-Allow-Methods": ALLOW.Allow,
+  ...HEADERS,
+  "Access-Control-Allow-Methods": HEADERS_405.Allow,
   // A day, in seconds. Without it, a page sends a preflight before nearly every request.
   "Access-Control-Max-Age": "86400",
 };
@@ -38,7 +41,9 @@ const RESPONSES = {
  */
 export function respond(outcome: keyof typeof RESPONSES): Response {
   const { status, ...body } = RESPONSES[outcome];
-  if (status === 204) return new Response(null, { status, headers: PREFLIGHT });
-  const headers = status === 405 ? ALLOW : ALL;
+  if (status === 204) {
+    return new Response(null, { status, headers: PREFLIGHT_HEADERS });
+  }
+  const headers = status === 405 ? HEADERS_405 : HEADERS;
   return Response.json(body, { status, headers });
 }

@@ -4,14 +4,14 @@ import type { PostgrestSingleResponse } from "@supabase/supabase-js";
 const MAX_LOOKUP_MS = 5_000;
 
 /**
- * When the attempts after the first one are due, in milliseconds after the first one began. The last attempt is
- * late, so that a Data API that is back by then still counts.
+ * When the attempts after the first one are due, in milliseconds after the first one began. The
+ * last one is late, so that a Data API that is back by then still counts.
  */
 const RETRY_AT_MS = [50, 500, 1_400, 2_850, 4_300];
 
 /**
- * How much later than `RETRY_AT_MS` attempts are due at most, in milliseconds. Each lookup has its own random
- * delay: otherwise, lookups that fail together would come back together.
+ * The longest random delay of a lookup's attempts after the first one, in milliseconds. Without it,
+ * lookups that fail together would come back together.
  */
 const MAX_JITTER_MS = 250;
 
@@ -30,8 +30,8 @@ type Attempt = (signal: AbortSignal) => PromiseLike<Result>;
  * busy Data API busier.
  *
  * @param attempt Makes one of them.
- * @returns The result of the last attempt. If time ran out during it, the failure before that one, if
- * there was any.
+ * @returns The result of the last attempt. If time ran out during it, the failure before it, if
+ * any.
  */
 export async function retry(attempt: Attempt): Promise<Result> {
   const controller = new AbortController();

@@ -9,8 +9,8 @@ import type { AddOn } from "./simulation.ts";
 type Lock = (result: string) => void;
 
 /**
- * Runs the code of `panel.js`, with what its engine has. `send` responds with a status, from another
- * address after a redirect. The bodies of responses never come.
+ * Runs the code of `panel.js`, with what its engine has. `send` responds with a status, from
+ * another address after a redirect. The bodies of responses never come.
  */
 export function runPanel(
   code: string,
@@ -28,9 +28,10 @@ export function runPanel(
       });
     abort = () => {};
   }
-  const all = { XMLHttpRequest, ...globals };
-  const run = new Function(...Object.keys(all), `${code}; return activation;`);
-  return run(...Object.values(all)) as {
+  const engine = { XMLHttpRequest, ...globals };
+  const source = `${code}; return activation;`;
+  const run = new Function(...Object.keys(engine), source);
+  return run(...Object.values(engine)) as {
     keepAsking(
       name: string | undefined,
       unlock: () => void,
@@ -114,8 +115,8 @@ export function createPanel(code: string, cwd: string): AddOn {
 }
 
 /**
- * Starts an add-on in another language, which stores this file. Disposing of it ends it. It reads lines,
- * `SECOND WALL_SECOND EVENT ABOUT`. It prints what it does, and then `.`.
+ * Starts an add-on in another language, which stores this file. Disposing of it ends it. It reads
+ * lines, `SECOND WALL_SECOND EVENT ABOUT`. It prints what it does, and then `.`.
  *
  * @param command For the shell, in this folder.
  */

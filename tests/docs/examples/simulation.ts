@@ -17,16 +17,16 @@ export interface AddOn {
   /** Path of the file that it stores. */
   file: string;
   /**
-   * Tells it an event, and the second of the scenario and of the wall clock. Returns what it does, up to
-   * where it waits: `sends ID BODY`, `asks ID NAME` or `pauses ID SECONDS`. It then gets `reply ID STATUS
-   * RESULT`.
+   * Tells it an event, and the second of the scenario and of the wall clock. Returns what it does,
+   * up to where it waits: `sends ID BODY`, `asks ID NAME` or `pauses ID SECONDS`. It then gets
+   * `reply ID STATUS RESULT`.
    */
   tell(event: string, about: string, ...time: number[]): Promise<string[]>;
 }
 
 /** Plays a scenario. Returns its steps with what the add-on did after each. */
 export async function play(addOn: AddOn, steps: string[]): Promise<string[]> {
-  // The folder of the file is a link: to a real one, or, where that is broken, to what is none.
+  // The folder of the file is a link: to a real folder, or, for a storage that fails, to a file.
   const link = dirname(addOn.file);
   const real = `${link} real`;
   const file = `${real}/${basename(addOn.file)}`;
@@ -87,9 +87,9 @@ export async function play(addOn: AddOn, steps: string[]): Promise<string[]> {
 
   const played: string[] = [];
   for (const [index, step] of [RESET, ...steps].entries()) {
-    const [time = "", events = ""] = step.split(/(?<=^[\d.]+) /);
+    const [time = "", events = ""] = splitAtSpace(step);
     for (const text of events.split("; ").filter(Boolean)) {
-      const [event = "", what = ""] = text.split(/(?<=^\w+) /);
+      const [event = "", what = ""] = splitAtSpace(text);
       const happen = simulate[event] ?? ((what) => tell(event, what));
       await happen(what);
     }
@@ -111,3 +111,6 @@ export async function play(addOn: AddOn, steps: string[]): Promise<string[]> {
   }
   return played.slice(1);
 }
+
+/** Splits a text at its first space. */
+const splitAtSpace = (text: string) => text.split(/ ([^]*)/, 2);

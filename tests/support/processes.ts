@@ -1,3 +1,4 @@
+/** Processes that tests start, and waiting for them. */
 import { exec } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -28,7 +29,8 @@ export function runStart(args: string[], cwd = PROJECT) {
   Promise.all([child.status, collect(child.stdout), collect(child.stderr)])
     .then(([{ code }]) => exitCode = code);
   const ended = async () => {
-    await until(() => exitCode !== undefined, () => `Still runs:\n${output}`);
+    const why = () => `Still runs:\n${output}`;
+    await waitUntil(() => exitCode !== undefined, why);
     return exitCode;
   };
   return {
@@ -36,7 +38,8 @@ export function runStart(args: string[], cwd = PROJECT) {
     /** What it has printed so far. */
     output: () => output,
     /** Waits until it has printed a text. */
-    printed: (text: string) => until(() => output.includes(text), () => output),
+    waitFor: (text: string) =>
+      waitUntil(() => output.includes(text), () => output),
     /** Waits until it and what it has started have ended. Returns its exit code. */
     ended,
     async [Symbol.asyncDispose]() {
@@ -51,14 +54,14 @@ export async function startCopy() {
   await using unfinished = new AsyncDisposableStack();
   const project = unfinished.use(await copyProject());
   const start = unfinished.use(runStart(["--port=0"], project.url));
-  await start.printed("last until Ctrl-C");
+  await start.waitFor("last until Ctrl-C");
   const screen = start.output();
   const base = new URL(screen.match(/^API_URL=(.*)$/m)?.[1] ?? "");
   return Object.assign(unfinished.move(), { project, start, screen, base });
 }
 
 /** Waits until a condition holds. After a minute without that, throws an error that says `why`. */
-export async function until(
+export async function waitUntil(
   holds: () => boolean | Promise<boolean>,
   why: () => string,
 ): Promise<void> {
@@ -79,9 +82,9 @@ export async function residentMb(pid: number): Promise<number> {
   return Math.round(Number(stdout) / 1024);
 }
 
-/** Waits until a process is gone. Does not wait on Windows. */
-export const gone = (pid: number) =>
-  until(
+/** Waits until a process has ended. Does not wait on Windows. */
+export const waitUntilGone = (pid: number) =>
+  waitUntil(
     () => residentMb(pid).then((mb) => !mb, () => true),
     () => `Process ${pid} still runs`,
   );
