@@ -1,7 +1,7 @@
 /** The page about an existing table adopts one, and undoes that. */
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { SEEDED } from "../../tools/project.ts";
-import { startDatabaseServer } from "../../tools/stack/database.ts";
+import { migrate, startDatabaseServer } from "../../tools/stack/database.ts";
 import {
   EXISTING_TABLE,
   OPERATORS,
@@ -22,7 +22,7 @@ const PADDED = "project_id uuid not null, curr_user character(40)";
 const RENAMED = "product text not null, player varchar(256)";
 const NUMBERED = "project_id integer, curr_user character(40)";
 
-/** Tables that operators have: a name, the columns for product and user, and the blocks they need. */
+/** Tables that operators have: name, columns for product and user, and the blocks they need. */
 const TABLES: [name: string, columns: string, ...blocks: string[]][] = [
   ["UUIDs and exact names", PLAIN],
   ["UUIDs as text", AS_TEXT, "-- Block A"],
@@ -106,23 +106,24 @@ Deno.test("existing table: all SQL of the page adopts one, and goes back", async
 
   await t.step("renamed, its keys are copied", async () => {
     await using server = await startDatabaseServer("open");
-    const [rename] = (await readPage(EXISTING_TABLE)).match(
-      /alter .+ to l.+;/,
-    )!;
-    const file =
-      "supabase/migrations/20261121000000_create_activation_keys.sql";
+    const page = await readPage(EXISTING_TABLE);
     await server.exec(`
       create table public.users (id integer, name text);
       insert into public.users values (7, '${USER}'), (8, 'Amelia'), (9, ' ');
       create table ${KEYS} (key text primary key, product integer, user_id integer, revoked boolean);
       insert into ${KEYS} values ('AAAA-1', 1, 7), ('AAAA-2', 1, 8), ('AAAA-3', 1, 9), ('AAAA-4', 1, null);
-      ${rename} ${await readPage(file)} ${take("-- Make the function's")}
-    `);
+      ${page.match(/alter .+ to l.+;/)};
+      create schema cron; create table cron.job_run_details (end_time timestamptz);
+      create function cron.schedule(job text, at text, command text) returns void
+        language plpgsql as 'begin execute command; end'`);
+    await migrate(server);
+    await server.exec(take("-- Make the function's"));
     await assertServes(server);
     await server.exec(`update public.users set name = ' Bessie' where id = 7;
       update public.licenses set revoked = key = 'AAAA-2'`);
     for (let copied = 0; copied < 2; copied++) {
-      await server.exec(take("-- Make the function's"));
+      const block = take("-- Make the function's");
+      await server.exec(take("-- Copy each minute", { "<the block>": block }));
       const keys = await server.exec(`select curr_user from ${KEYS}`);
       assertEquals(keys, [{ curr_user: "Bessie" }]);
     }

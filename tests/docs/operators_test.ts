@@ -15,8 +15,8 @@ const NAME = "Amelia#1937";
 const PRODUCT = SEEDED.project_id;
 const SECOND = "b41c7e08-52d9-4a63-8e1f-7d90ac35b216";
 
-/** Lines for the CLI; and those that other tests run, or that a person has to answer. */
-const COMMANDS = /^npx supabase.* (logs|functions delete) /;
+/** Lines for the CLI; and lines for other tests, or for a person to answer. */
+const RUN_BY_CLI = /^npx supabase.* (logs|functions delete) /;
 const ELSEWHERE = /^(git|cd|npx.* (start|login|link|db|migration|deploy))\b/;
 
 /** What the dashboard does with a file of 40,000 keys. An empty name may become null, or "". */
@@ -24,11 +24,13 @@ const CSV = `insert into public.imported_keys (code, project_id, curr_user)
   select n, '${PRODUCT}', case n when 0 then ' ${NAME} ' when 1 then '' when 2 then null
     else 'user ' || n end from generate_series(0, 39999) as n`;
 
-/**
- * SQL, the rows it returns, the statuses of `NAME` then, and the first letters of what "What the
- * table knows" says of it: true, false or null for key, product and name.
- */
+/** Statuses of `NAME` for `PRODUCT` and for `SECOND`. */
 const NEITHER = [499, 499], FIRST = [200, 499], BOTH = [200, 200];
+
+/**
+ * SQL, or what finds it on the pages; how many rows it returns; the statuses of `NAME` then; and
+ * the first letters of `this_key`, `this_product` and `this_name` in "What the table knows".
+ */
 const STEPS: [sql: string, rows: number, then: number[], known?: string][] = [
   ["-- Issue keys", 1, NEITHER, "ttn"],
   ["Record its", 1, FIRST, "ttt"],
@@ -60,7 +62,7 @@ Deno.test("operators: the code on the pages does what they say", async (t) => {
   const { service: { API_URL, SECRET_KEY }, connection, targets } = stack;
   const { edgeFunction } = targets;
   const sent: string[] = [];
-  /** The Management API; and the platform, once the function is deleted. */
+  /** A stand-in for the Management API, and for the platform without the function. */
   await using platform = serveOnLoopback(async (request) => {
     sent.push(`${request.method} ${request.url} ${await request.text()}`);
     return Response.json({ code: "NOT_FOUND" }, { status: 404 });
@@ -70,7 +72,7 @@ Deno.test("operators: the code on the pages does what they say", async (t) => {
     await connection.introspect(); // As the hosted Data API does by itself.
     return results.at(-1)?.rows ?? [];
   };
-  // What the lines say, and what is here.
+  // What a line says, and what replaces it.
   const here = {
     "https://<ref>.supabase.co": API_URL,
     "https://<new ref>.supabase.co": API_URL,
@@ -84,7 +86,7 @@ Deno.test("operators: the code on the pages does what they say", async (t) => {
     const line = take(text, { ...here, ...values });
     return (await runLine(line, { cwd: folder.url })).stdout;
   };
-  /** The last status: curl asks first whether it may send a long body. */
+  /** The last status: before a long body, curl gets a 100. */
   const statusOf = async (text: string, values = {}) =>
     Number((await shell(text, values)).match(/.*^HTTP\/1.1 (\d+)/ms)?.[1]);
   const ask = async (name: string, product = PRODUCT) => {
@@ -95,12 +97,16 @@ Deno.test("operators: the code on the pages does what they say", async (t) => {
 
   await t.step("keys, a bundle, an erasure, and CSV", async () => {
     assertEquals(await statusOf("CaptainKirin"), 200);
-    assertEquals(await statusOf("nobody"), 499);
+    const gives = { "-- Give nobody": 200, "-- Take it back": 499 };
+    for (const [sql, status] of Object.entries(gives)) {
+      await exec(take(sql));
+      assertEquals(await statusOf('\\"nobody'), status);
+    }
     await exec(`${take("gen_random_uuid();")} truncate ${KEYS}`);
     const values = { "<key>": "", "<second key>": "", "<code>": "A" };
     for (const [sql, rows, then, known] of STEPS) {
-      const isOurs = /^(insert|update)/.test(sql);
-      const found = await exec(isOurs ? sql : take(sql, values));
+      const isSql = /^(insert|update)/.test(sql);
+      const found = await exec(isSql ? sql : take(sql, values));
       if (sql.startsWith("-- Issue")) {
         values["<key>"] = `${found[0]?.id}`.toUpperCase();
         values["<second key>"] = `${found[1]?.id}`;
@@ -140,17 +146,18 @@ Deno.test("operators: the code on the pages does what they say", async (t) => {
   await t.step("a restore: no paid key ever gets 499", async () => {
     const paid = ["moved", "first use", "new", "O'Brien\n\\'); --", "lost"];
     const askAll = (...all: string[]) => Promise.all(all.map((n) => ask(n)));
-    const issue = `insert into ${KEYS} (project_id, curr_user)
-      select '${PRODUCT}', unnest(array`;
+    const issue = (names: string) =>
+      `insert into ${KEYS} (project_id, curr_user)
+      select '${PRODUCT}', unnest(array[${names}]);`;
     await exec(`truncate ${KEYS}; create table public.backup (like ${KEYS});
-      ${issue}['before', null, 'revoked', 'released', $$${paid[3]}$$, 'lost']);
-      insert into public.backup table ${KEYS}; ${issue}['new']);
+      ${issue(`'before', null, 'revoked', 'released', $$${paid[3]}$$, 'lost'`)}
+      insert into public.backup table ${KEYS}; ${issue("'new'")}
       delete from ${KEYS} where curr_user in ('revoked', 'lost');
       update ${KEYS} set curr_user = case when curr_user is null then 'first use'
         when curr_user = 'before' then 'moved' else nullif(curr_user, 'released') end`);
     const restore = `truncate ${KEYS}; insert into ${KEYS} table public.backup;
       select id from public.backup where curr_user = 'lost'`;
-    // Its order says that it was never revoked, so its `delete` is left out.
+    // No order says that this key was revoked: its `delete` is left out.
     let lost: Record<string, unknown> | undefined;
     const statuses = [];
     const heading = "Restore keys, and lock nobody";
@@ -173,7 +180,7 @@ Deno.test("operators: the code on the pages does what they say", async (t) => {
     assertEquals(await askAll(...paid), [200, 200, 200, 200, 200]);
     const gone = await askAll("before", "revoked", "released");
     assertEquals(gone, [499, 499, 499]);
-    // An older export takes no move back.
+    // An older export undoes no move.
     await exec(`${take("-- A table for the export")}
       insert into public.exported_keys table public.backup;
       update ${KEYS} set project_id = id where curr_user = 'lost';
@@ -192,7 +199,7 @@ Deno.test("operators: the code on the pages does what they say", async (t) => {
       await exec(`truncate ${KEYS}; ${take("-- A table for the export")}
         insert into ${KEYS} (project_id, curr_user)
           select '${PRODUCT}', 'user ' || n from generate_series(1, ${count}) as n`);
-      // As a hosted Data API takes a file. The local one takes up to 8,191 keys.
+      // As a hosted Data API takes a file; the local one takes up to 8,191 keys.
       await exec(`insert into public.exported_keys select * from
         json_populate_recordset(null::public.exported_keys, $$${await exportKeys()}$$)`);
       assertEquals(await exec(differences), [{ differences: 0 }]);
@@ -208,14 +215,14 @@ Deno.test("operators: the code on the pages does what they say", async (t) => {
       assertEquals(await ask("user 8191"), 200);
     }
     assertEquals(await statusOf("merge-duplicates"), 200);
-    const uses =
+    const script =
       `import { issueKeys, recordFirstUse } from "./supabase/back_end.js";
       const [key, other] = await issueKeys("${PRODUCT}", "${SECOND}");
       for (const id of [other, key, key, "AAAA"]) console.log(
         await recordFirstUse(id, "${PRODUCT}", "Bessie").catch((e) => e.code)); Deno.exit();`;
     const env = { SUPABASE_URL: API_URL, SUPABASE_SECRET_KEY: SECRET_KEY };
     const options = { cwd: PROJECT, env };
-    const { stdout } = await run(Deno.execPath(), ["eval", uses], options);
+    const { stdout } = await run(Deno.execPath(), ["eval", script], options);
     assertEquals(stdout.split("\n"), ["false", "true", "false", "22P02"]);
     assertEquals(await ask("Bessie"), 200);
     const ids = { "<old id>": "old", "<new id>": "new" };
@@ -223,7 +230,7 @@ Deno.test("operators: the code on the pages does what they say", async (t) => {
     await shell('api-keys" -H');
     const patched = /old {"name":"default_old"}.*new {"name":"default"}.*GET /s;
     assertMatch(sent.join("\n"), patched);
-    for (const line of snippets.filter((line) => COMMANDS.test(line))) {
+    for (const line of snippets.filter((line) => RUN_BY_CLI.test(line))) {
       const args = cliArgs(take(line)).filter((arg) => arg !== "--remote");
       await runOnPlatform(args);
     }
