@@ -13,15 +13,17 @@ const notes: string[] = [];
 for (const task of Deno.args.length > 0 ? Deno.args : GATE.split(" ")) {
   console.log(`\n== deno task ${task}`);
   const { success, report } = await runTask(task);
-  const tests = report.getElementsByTagName("testcase");
-  const failed = report.getElementsByTagName("failure").length;
+  const count = (tag: string) => report.getElementsByTagName(tag).length;
+  const tests = count("testcase");
+  // An error is a test that did not run, because another one threw outside of its own.
+  const failed = count("failure") + count("error");
   const skipped = [...report.getElementsByTagName("skipped")];
-  sum.passed += tests.length - failed - skipped.length;
+  sum.passed += tests - failed - skipped.length;
   sum.failed += failed;
   sum.skipped += skipped.length;
   // A task without tests counts as one test. So does a failure that no test reports: a wrong type,
   // or a file that throws before its tests begin.
-  if (success && tests.length === 0) sum.passed++;
+  if (success && tests === 0) sum.passed++;
   if (!success && failed === 0) sum.failed++;
 
   const names = skipped.map((tag) => tag.parentElement?.getAttribute("name"));
@@ -29,8 +31,8 @@ for (const task of Deno.args.length > 0 ? Deno.args : GATE.split(" ")) {
   if (!success) notes.push(`Failed: deno task ${task}`);
 }
 
-const skipped = sum.skipped > 0 ? `, ${sum.skipped} skipped` : "";
-notes.push(`${sum.passed} passed, ${sum.failed} failed${skipped}`);
+const suffix = sum.skipped > 0 ? `, ${sum.skipped} skipped` : "";
+notes.push(`${sum.passed} passed, ${sum.failed} failed${suffix}`);
 console.log(["", ...notes].join("\n"));
 Deno.exitCode = sum.failed > 0 ? 1 : 0;
 

@@ -46,8 +46,8 @@ export function stdoutOf(
 
 /** Path of a Deno at the level of the hosted edge runtime: `EDGE_DENO`, or else npm's. */
 export async function edgeDeno(): Promise<string> {
+  // npm's runs outside of the project, whose lock file it cannot read.
   const args = ["eval", "console.log(Deno.execPath())"];
   return Deno.env.get("EDGE_DENO") ||
-    // It runs outside of the project, whose lock file it cannot read.
     stdoutOf(await npx(`deno@${VERSIONS.edgeDeno}`, args, { cwd: "/" }));
 }

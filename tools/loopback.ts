@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { AddressInfo, Server } from "node:net";
 
-/** Serves on a free port of this machine. Disposing of it ends that. */
+/** Serves on a free loopback port until the result is disposed of. */
 export function serveOnLoopback(handler: Deno.ServeHandler) {
   const options = { hostname: "127.0.0.1", port: 0, onListen: () => {} };
   const server = Deno.serve(options, handler);
@@ -10,9 +10,9 @@ export function serveOnLoopback(handler: Deno.ServeHandler) {
 }
 
 /**
- * Lets a server of Node listen on a port of this machine, or on any free one if it is 0. Disposing
- * of the result closes the server, and the connections of an HTTP server. If the port cannot be
- * taken, the `code` of the error says why.
+ * Lets a server of Node listen on a port of this machine; 0 means any free one. Disposing of the
+ * result closes the server, and the connections of an HTTP server. If the port cannot be taken, the
+ * `code` of the error says why.
  */
 export async function listenOnLoopback(
   server: Server & { closeAllConnections?: () => void },

@@ -1,7 +1,7 @@
 /** The project's root. */
 export const PROJECT = new URL("../", import.meta.url);
 
-/** Folder of the edge function, from the root of the project and of what is deployed. */
+/** Path of the edge function's folder in the project, and in what is deployed. */
 export const FUNCTION_FOLDER_PATH = "supabase/functions/check-username-active/";
 
 export const FUNCTION_FOLDER = new URL(FUNCTION_FOLDER_PATH, PROJECT);

@@ -9,8 +9,8 @@ export async function makeTempFolder(files: Record<string, string> = {}) {
     await Deno.writeTextFile(new URL(name, url), text);
   }
   const remove = () => Deno.remove(path, { recursive: true });
-  // Windows keeps the folder while a process that was killed in it is still ending. One that stays
-  // is reported, not thrown: an error here would hide the one before it.
+  // Windows keeps the folder while a process that was killed in it is still ending. A leftover is
+  // reported, not thrown: an error here would hide an earlier one.
   const dispose = () => retry(remove).catch(console.error);
   return { url, [Symbol.asyncDispose]: dispose };
 }

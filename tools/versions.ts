@@ -23,7 +23,7 @@ export const VERSIONS = {
     "orval": "8.38.0",
     "typescript": "5.9.3",
   },
-  /** Nothing that the generators import may have been published later. */
+  /** The generators get only packages that were published by this date. */
   generatorsDate: "2026-10-01",
   /** acorn, which a test asks whether the panel's code suits an old engine. */
   acorn: "8.19.0",

@@ -12,8 +12,7 @@ import {
   testWithKeys,
 } from "../support/service_under_test.ts";
 
-// Pieces of names that comparisons get wrong. All but ASCII is escaped, because editors normalise
-// it.
+// Pieces of names that comparisons get wrong. Non-ASCII is escaped: editors normalise it.
 const PIECES = [
   // Case and compatibility: dotted and dotless i, sharp s, long s, the Kelvin and the Angstrom
   // sign, sigmas, ligatures, a superscript, a circled and two full-width characters.

@@ -48,7 +48,9 @@ Deno.test("task: ci goes on after a failure, and counts what passed, failed and 
     "throws.ts": "throw new Error();",
     "tests.ts": `Deno.test("passes", () => {});
       Deno.test("fails", () => { throw new Error(); });
-      Deno.test({ name: "é <&>", ignore: true, fn: () => {} });`,
+      Deno.test({ name: "é <&>", ignore: true, fn: () => {} });
+      Deno.test("late", () => new Promise(() => setTimeout(() => { throw 0; })));
+      Deno.test("cancelled", () => {});`,
   });
   const ci = async (...tasks: string[]) => {
     const script = new URL("tools/ci.ts", PROJECT).href;
@@ -66,7 +68,7 @@ Deno.test("task: ci goes on after a failure, and counts what passed, failed and 
     "Failed: deno task test:load",
     "Not run, for a reason above: é <&>",
     "Failed: deno task test",
-    "2 passed, 3 failed, 1 skipped",
+    "2 passed, 5 failed, 1 skipped",
   ]);
 });
 

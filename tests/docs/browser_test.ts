@@ -69,13 +69,9 @@ Deno.test("browser: panel.html, from another origin", async () => {
   await tab.goto(simulator.url);
   await tab.getByText("The panel").waitFor();
   await tab.waitForFunction("!activation.storedName()");
-  const names = [
-    "SIM ON GROUND",
-    "GROUND VELOCITY",
-    "GENERAL ENG COMBUSTION:1",
-  ];
+  const vars = ["SIM ON GROUND", "GROUND VELOCITY", "GENERAL ENG COMBUSTION:1"];
   for (const state of ["0,0,0", "1,60,0", "1,0,1", "1,0,0"]) {
-    const values = state.split(",").map((it, nth) => [names[nth], it]);
+    const values = state.split(",").map((it, nth) => [vars[nth], it]);
     const json = JSON.stringify(Object.fromEntries(values));
     await tab.evaluate(`Object.assign(localStorage, ${json}); draw()`);
     assertEquals(await tab.isVisible("form"), state === "1,0,0", state);

@@ -10,7 +10,7 @@ import { listenOnLoopback } from "../../tools/loopback.ts";
 import { FUNCTION_URL_PATH, SEEDED } from "../../tools/project.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { VERSIONS } from "../../tools/versions.ts";
-import { testWith } from "../support/left_out.ts";
+import { testNeeding } from "../support/left_out.ts";
 import { resultOf } from "../support/openapi.ts";
 import { readExample } from "../support/pages.ts";
 import { createPanel, startProgram } from "./examples/add_ons.ts";
@@ -32,7 +32,7 @@ const statusOf = (name: string) => name === USER ? 200 : parseInt(name);
 
 const service = await listenOnLoopback(
   createServer(async (request, response) => {
-    // Only who follows a redirect comes elsewhere.
+    // Only a followed redirect leads here.
     if (request.url !== FUNCTION_URL_PATH) return response.end();
     const { username, project_id } = JSON.parse(await text(request));
     if (username === "nothing") return;
@@ -51,7 +51,7 @@ const MCS = "mcs -langversion:7 -warnaserror -define:TRACE -out:a.exe " +
   "-r:System.Net.Http";
 const CPP = "g++ -std=c++17 -Wall -Wextra -Wshadow -Werror -fno-exceptions " +
   `-fno-rtti -fsanitize=address,undefined -I. -I${DRIVERS}`;
-/** Runs the add-on without a window, and asks at an address that is none. */
+/** Runs the add-on without a window, and asks at an invalid address. */
 const PYTHON = `python3 -c "import runpy, sys, unittest.mock as mock
 sys.modules['tkinter'] = mock.MagicMock()
 code = runpy.run_path('add_on')['keep_asking'].__globals__
@@ -59,9 +59,9 @@ code['SERVICE'] = 'https://' + 64 * 'a' + '.example'
 assert code['check_active']('x') == 'no answer'"`;
 
 /**
- * Each file for callers. `use` is the add-on that uses it. `build` builds that, and the test's own
- * add-on from the file with these texts `replaced`, which `program` starts. It stores `file`.
- * `ignores` are the events of scenarios that it does not have.
+ * Each file for callers. `use` is the shipped add-on with it. `build` builds that, and a simulated
+ * one: the file with these texts `replaced`. `program` starts the latter, which stores `file`.
+ * `ignores` matches events that it does not have.
  */
 const FILES = {
   "panel.js": {
@@ -85,7 +85,7 @@ const FILES = {
   },
   "gauge.cpp": {
     use: "gauge_use.cpp",
-    // That has another product, in the same program.
+    // The add-on has another product.
     build: "mkdir -p MSFS/Legacy; touch MSFS/MSFS.h MSFS/Legacy/gauges.h;" +
       `sed -i s/${PRODUCT}/${SECOND_PRODUCT}/ gauge.cpp; mv add_on use.cpp;` +
       `${CPP} ${DRIVERS}/simulator.cpp use.cpp`,
@@ -143,7 +143,7 @@ async function assertFollowsList(addOn: AddOn, ignores: string) {
   }
 }
 
-/** Random scenarios of what happens in the list. Between two steps pass seconds, or minutes. */
+/** Random scenarios of the list's events, with seconds or minutes between two steps. */
 function randomScenarios(ignores: string) {
   const events = SCENARIOS.flat()
     .map((line) => line.replace(/^[\d.]+ ?| ?->.*/g, ""))
@@ -163,7 +163,7 @@ for (const [name, row] of Object.entries(FILES)) {
   const { use, build, program, file, ignores, replaced } = row;
   // The gauge is the fastest.
   const runs = name === "gauge.cpp" ? 2_500 : 200;
-  const test = name.endsWith(".cs") ? testWith("mcs and mono") : Deno.test;
+  const test = name.endsWith(".cs") ? testNeeding("mcs and mono") : Deno.test;
   test(`examples: ${name} does what the list says, and what the other files do`, async () => {
     const used = await readExample(use);
     const shipped = await readExample(name);
@@ -181,10 +181,11 @@ for (const [name, row] of Object.entries(FILES)) {
     if (!program) return await assertFollowsList(panel, ignores);
     using addOn = startProgram(program, cwd, file);
     await assertFollowsList(addOn, ignores);
-    // Left out, because nobody has them: very long numbers, and a 200 for no name; and when threads end.
-    const ignored = `${ignores}|${FILES["panel.js"].ignores}|9{20}|ask$|tasks`;
+    // Left out: very long numbers and asking without a name, which nobody does; and when threads
+    // end.
+    const leftOut = `${ignores}|${FILES["panel.js"].ignores}|9{20}|ask$|tasks`;
     await fc.assert(
-      fc.asyncProperty(randomScenarios(ignored), async (steps) => {
+      fc.asyncProperty(randomScenarios(leftOut), async (steps) => {
         assertEquals(await play(addOn, steps), await play(panel, steps));
       }),
       { numRuns: Number(Deno.env.get("FUZZ_RUNS") ?? runs) },

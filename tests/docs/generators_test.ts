@@ -41,8 +41,7 @@ export const inactiveWithoutAnswer = (body: NoAnswers): API.NotActive => body;
 for (const [generate, ask] of Object.entries(CLIENTS)) {
   Deno.test(`openapi: the client of ${generate}`, async () => {
     const { generators: dependencies, generatorsDate } = VERSIONS;
-    // Deno runs all of it: two of the generators want a newer Node than this project. Nothing that
-    // they import may be newer than themselves.
+    // Deno runs all of it: two of the generators want a newer Node than this project.
     const make = `deno install -q --minimum-dependency-age=${generatorsDate} ` +
       `&& ${generate} && tsc add_on.ts --noEmit --strict --target es2022 --module preserve`;
     await using folder = await makeTempFolder({

@@ -1,5 +1,5 @@
 /** The documentation matches the project. */
-import { assert, assertArrayIncludes, assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { globSync } from "node:fs";
 import { npx } from "../../tools/command.ts";
 import { PROJECT } from "../../tools/project.ts";
@@ -72,7 +72,7 @@ Deno.test("page: CONTRIBUTING.md names every task and environment variable", asy
   const code = (await Promise.all(paths.map(readPage))).join("");
   const read = code.matchAll(/env\.get\("([A-Z_]+)"/g)
     .map(([, name]) => `\`${name}\``).toArray();
-  assertArrayIncludes(read, ["`SUPABASE_URL`", "`EDGE_DENO`", "`CHROMIUM`"]);
+  assert(read.includes("`SUPABASE_URL`") && read.includes("`CHROMIUM`"));
   const rows = Object.keys(tasks).map((task) => `| \`${task}\``);
   assertEquals([...rows, ...read].filter((text) => !page.includes(text)), []);
 });

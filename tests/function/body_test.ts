@@ -31,13 +31,13 @@ const SLOW = times(9, [1, 9_000]);
 const TOO_LARGE = "body_too_large";
 const TIMEOUT = "request_timeout";
 
-// How many pieces a body has of which 8 MiB are discarded: large ones, the first of which shows that
-// it is too long; or single bytes, of which 1,025 show that, and each discarded one counts as 2 KiB.
+// Pieces until 8 MiB are discarded. Before those, one large piece, or 1,025 single bytes, show that
+// the body is too long. A discarded single byte counts as 2 KiB.
 const LARGE = 64 * 1024;
 const largePieces = 1 + discardedBytes / LARGE;
 const smallPieces = bodyPieces + 1 + discardedBytes / 2_048;
 
-/** A request's headers and body, and what `readBody` returns: a length or a problem, after a time. */
+/** A request's headers and body; and what `readBody` returns, a length or a problem, and when. */
 type Row = [
   what: string,
   headers: Record<string, string>,
@@ -64,10 +64,10 @@ const ROWS: Row[] = [
   ["too long, silent", {}, [[LONG], [1, 60_000]], TOO_LARGE, discardedMs],
   ["too long, broken off", {}, [[LONG], ["breaks off", 50]], TOO_LARGE, 50],
   ["too long, soon whole", {}, [[LONG], [1, 400]], TOO_LARGE, 400],
-  ["too long by 8 MiB", {}, times(largePieces, [LARGE]), TOO_LARGE],
-  ["by more", {}, times(largePieces + 1, [LARGE]), TOO_LARGE, discardedMs],
-  ["by 8 MiB of small pieces", {}, times(smallPieces, [1]), TOO_LARGE],
-  ["by more of them", {}, times(smallPieces + 1, [1]), TOO_LARGE, discardedMs],
+  ["8 MiB too long", {}, times(largePieces, [LARGE]), TOO_LARGE],
+  ["over 8 MiB", {}, times(largePieces + 1, [LARGE]), TOO_LARGE, discardedMs],
+  ["8 MiB in bytes", {}, times(smallPieces, [1]), TOO_LARGE],
+  ["over, in bytes", {}, times(smallPieces + 1, [1]), TOO_LARGE, discardedMs],
   ["declared long, silent", declared(LONG), SLOW, TOO_LARGE, discardedMs],
   ["declared long, whole", declared(LONG), [[LONG, 400]], TOO_LARGE, 400],
 ];
@@ -85,7 +85,7 @@ for (const [what, headers, pieces, expected, afterMs = 0] of ROWS) {
     });
     await time.pass(afterMs + 1);
     assertEquals([result, Math.round(tookMs)], [expected, afterMs]);
-    if (typeof expected === "number") assertEquals(time.running(), 0);
+    if (typeof expected === "number") assertEquals(time.timerCount(), 0);
     // The caller sends the rest, and nothing fails.
     await time.pass(100_000);
   });

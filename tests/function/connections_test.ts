@@ -39,7 +39,7 @@ await Deno.writeTextFile(certFile, cert);
 Deno.test.afterAll(() => Deno.remove(certFile));
 
 /** A response that Node sends. Over HTTP/2, it has a stream. */
-type Response = ServerResponse & { stream?: http2.ServerHttp2Stream };
+type NodeResponse = ServerResponse & { stream?: http2.ServerHttp2Stream };
 
 const error = (status: number, code: string) =>
   respondWith(status, JSON.stringify({ code }));
@@ -61,15 +61,15 @@ async function startOn(protocol: string) {
   let behaviour = aRow;
   const used = new Set<unknown>();
   const bad = new Set<unknown>();
-  server.on("request", ({ url = "" }: IncomingMessage, response: Response) => {
+  server.on("request", ({ url }: IncomingMessage, response: NodeResponse) => {
     const connection = response.stream?.session ?? response.socket;
     used.add(connection);
     const behave = bad.has(connection) ? error(503, "PGRST002") : behaviour;
-    behave(response, url);
+    behave(response, url ?? "");
   });
   const dataApi = unfinished.use(await listenOnLoopback(server));
 
-  // The network passes connections on until they die. It is silent then, even when one end closes.
+  // The network passes bytes on until a connection dies. The function then hears nothing more.
   const connections: net.Socket[] = [];
   const dead = new Set<net.Socket>();
   const relay = net.createServer((client) => {
@@ -108,8 +108,8 @@ async function startOn(protocol: string) {
     breakBackend() {
       for (const connection of used) bad.add(connection);
     },
-    /** Lets the Data API behave like this on all others. */
-    behave: (behave: Behaviour) => void (behaviour = behave),
+    /** Lets the Data API behave like this on connections that are not bad. */
+    behave: (next: Behaviour) => void (behaviour = next),
     /** The connections that the function has made. */
     connections,
     edgeFunction,
@@ -123,7 +123,7 @@ function testOnBoth(name: string, fn: (setup: Setup) => Promise<void>) {
   Deno.test(`connections: ${name}`, async () => {
     await Promise.all(["HTTP/2", "HTTP/1.1"].map(async (protocol) => {
       await using setup = await startOn(protocol);
-      // Nobody gets a response before all have asked: HTTP/1.1 needs a connection for each.
+      // Nobody gets a response before all have asked, so HTTP/1.1 opens a connection for each.
       const held: (() => unknown)[] = [];
       setup.behave((response, url) => {
         const count = held.push(() => aRow(response, url));

@@ -23,7 +23,7 @@ function setEnv(env: Env): Disposable {
   return { [Symbol.dispose]: () => void setEnv(before) };
 }
 
-/** A reader, the variables that its message names, and values of the first one that it rejects. */
+/** A reader, the variables that its message names, and values of the first that it rejects. */
 type Rejection = [read: () => string, named: string[], values: Value[]];
 
 const REJECTIONS: Rejection[] = [
@@ -90,7 +90,7 @@ Deno.test("environment: the address of a hosted project is accepted", () => {
 });
 
 Deno.test("environment: a variable that is rejected stops the boot", async () => {
-  const start = () => startFunction({ env: { [KEYS_NAME]: "s3cr3t" } });
+  const start = () => startFunction({ env: { [URL_NAME]: "s3cr3t" } });
   const { message } = await assertRejects(start, Error, URL_NAME);
   assert(!message.includes("s3cr3t"), message);
 });

@@ -27,7 +27,7 @@ const PRODUCT = "0d5c8f3e-27b1-4c6a-9e84-b1f6720a3d59";
 const USER = `Zoë "the Ace" Brückner+#4821&curr_user=eq.x`;
 const { SECRET_KEY } = LOCAL_SERVICE;
 
-/** How the Data API behaves, and what follows: a response, or the code and status of a 500's line. */
+/** How the Data API behaves, and then: a response, or the code and status that a 500 logs. */
 type Fault = [name: string, behave: Behaviour, outcome: Expected | string];
 
 const ROW = JSON.stringify({ project_id: PRODUCT });
@@ -103,7 +103,7 @@ const FIRST_DECIDES: Fault[] = [
   ["204", respondWith(204, ""), "http_204 204"],
 ];
 
-/** Faults that a later attempt decides, or 5 s. When attempts begin: `retries_test.ts`. */
+/** Faults that a later attempt or the limit of 5 s decides. Their timing: `retries_test.ts`. */
 const LATER_DECIDES: Fault[] = [
   ["one 502", firstThen(html(502), aRow), ACTIVE],
   ["one 503", firstThen(html(503), aRow), ACTIVE],
@@ -116,7 +116,7 @@ const LATER_DECIDES: Fault[] = [
   ["one 200 that is cut", firstThen(text("["), aRow), ACTIVE],
   ["one empty 200", firstThen(text(""), noRow), NOT_FOUND],
   ["one dropped connection", firstThen(drop, aRow), ACTIVE],
-  // Silence is waited for: another attempt would get the second response.
+  // A lookup waits while the Data API is silent: another attempt would get the second response.
   ["a row after 4 s", firstThen(slowRow, noRow), ACTIVE],
   ["silence", firstThen(hang, aRow), "timeout 0"],
   // A failure that does not pass is a 500 in the end.
@@ -167,7 +167,7 @@ Deno.test("fault: a response that declares more than 1 MiB is not read", async (
   const length = LIMITS.responseMiB * 1_048_576 + 1;
   const behave: Behaviour = (response) => {
     response.writeHead(200, { "Content-Length": length }).write("[");
-    // The connection of a response that is only left alone stays open for half a minute.
+    // A response that is neither read nor cancelled holds its connection for half a minute.
     const signal = AbortSignal.timeout(10_000);
     closed = once(response, "close", { signal });
   };

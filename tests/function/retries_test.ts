@@ -27,7 +27,7 @@ const unavailable = (afterMs: number) => ({ result: UNAVAILABLE, afterMs });
 const SILENT: Behaviour = { afterMs: 0 };
 
 /** An attempt: when it began, whether another one was under way, and its result. */
-type Attempt = { at: number; isBeside: boolean; result?: Result };
+type Attempt = { at: number; overlaps: boolean; result?: Result };
 
 /** Begins a lookup. Each attempt meets the next behaviour, or else the last. Times are in ms. */
 function lookUp(behaviours: Behaviour[]) {
@@ -39,7 +39,7 @@ function lookUp(behaviours: Behaviour[]) {
   retry(async (signal) => {
     const { result, afterMs } = behaviours[attempts.length] ??
       behaviours.at(-1) ?? SILENT;
-    const attempt: Attempt = { at: passed(), isBeside: underWay++ > 0 };
+    const attempt: Attempt = { at: passed(), overlaps: underWay++ > 0 };
     attempts.push(attempt);
     attempt.result = await new Promise((resolve) => {
       const timer = setTimeout(() => result && resolve(result), afterMs);
@@ -55,7 +55,7 @@ function lookUp(behaviours: Behaviour[]) {
 }
 
 /** Begins a lookup, and lets time pass until it has ended. */
-async function lookUpToTheEnd(...behaviours: Behaviour[]) {
+async function wholeLookup(...behaviours: Behaviour[]) {
   using time = stopTime();
   const lookup = lookUp(behaviours);
   await time.pass(LIMITS.lookupMs);
@@ -76,11 +76,11 @@ const behaviour = fc.oneof(
 Deno.test("retries: whatever the Data API does, attempts come one after the other, and the lookup ends in 5 s", async () => {
   const behaviours = fc.array(behaviour, { minLength: 1, maxLength: 6 });
   const property = fc.asyncProperty(behaviours, async (behaviours) => {
-    const lookup = await lookUpToTheEnd(...behaviours);
+    const lookup = await wholeLookup(...behaviours);
     const { attempts, endedAt, result } = lookup;
     assert(endedAt <= LIMITS.lookupMs, `ended after ${endedAt} ms`);
     assert(attempts.length <= LIMITS.attempts, "too many attempts");
-    assert(!attempts.some(({ isBeside }) => isBeside), "two at once");
+    assert(!attempts.some(({ overlaps }) => overlaps), "two at once");
     // Only a failure that may pass gets another attempt.
     for (const { result } of attempts.slice(0, -1)) {
       assert(![ROWS, LASTING, ABORTED].includes(result));
@@ -97,7 +97,7 @@ Deno.test("retries: whatever the Data API does, attempts come one after the othe
 });
 
 Deno.test("retries: a Data API that fails at once gets six attempts, the last after 4.2 to 4.6 s", async () => {
-  const { attempts, result } = await lookUpToTheEnd(unavailable(1));
+  const { attempts, result } = await wholeLookup(unavailable(1));
   assertEquals([attempts.length, result], [LIMITS.attempts, UNAVAILABLE]);
   const lastAt = attempts.at(-1)?.at ?? NaN;
   // What the Data API returns within 400 ms still counts.
@@ -106,8 +106,8 @@ Deno.test("retries: a Data API that fails at once gets six attempts, the last af
 });
 
 Deno.test("retries: after slow failures, attempts whose time has passed are left out", async () => {
-  for (const [afterMs, expected] of [[1_000, 4], [4_600, 2]]) {
-    const { attempts } = await lookUpToTheEnd(unavailable(afterMs ?? NaN));
+  for (const [afterMs, expected] of [[1_000, 4], [4_600, 2]] as const) {
+    const { attempts } = await wholeLookup(unavailable(afterMs));
     assertEquals(attempts.length, expected);
   }
 });
@@ -116,7 +116,7 @@ Deno.test("retries: a lookup that has ended leaves no timer running", async () =
   using time = stopTime();
   const lookup = lookUp([{ result: ROWS, afterMs: 1 }]);
   await time.pass(2);
-  assertEquals([lookup.result, time.running()], [ROWS, 0]);
+  assertEquals([lookup.result, time.timerCount()], [ROWS, 0]);
 });
 
 Deno.test("retries: lookups that fail together are spread when they are tried again", async () => {

@@ -1,22 +1,22 @@
-/** What many callers cost: the others their time, and the function its memory. */
+/** What many callers cost: time of the others, and memory of the function. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { assert } from "@std/assert";
 import { ACTIVE, LIMITS, TIMEOUT, TOO_LARGE } from "../support/contract.ts";
 import { aRow, startFunctionOnStub } from "../support/data_api_stub.ts";
-import { testWith } from "../support/left_out.ts";
+import { testNeeding } from "../support/left_out.ts";
 import {
   assertExchange,
   assertResponse,
   check,
   exchange,
-  post,
+  postHead,
 } from "../support/requests.ts";
 import { residentMb } from "../support/processes.ts";
 
 /** Memory that the platform gives the function, in MB. */
 const PLATFORM_MB = 256;
 
-/** How many times as long a response may take under load. Without limits, it takes thousands. */
+/** How many times slower a response may get under load. Without limits on bodies: thousands. */
 const MAX_SLOWDOWN = 20;
 
 /** Asks twenty times, and returns the median time that a 200 took, in milliseconds. */
@@ -35,7 +35,7 @@ async function medianMs(url: URL): Promise<number> {
  * function takes more memory than the platform has.
  */
 function testLoad(name: string, load: (url: URL) => Promise<unknown>) {
-  testWith("POSIX")(`load: ${name}`, async () => {
+  testNeeding("POSIX")(`load: ${name}`, async () => {
     await using edgeFunction = await startFunctionOnStub(aRow);
     const { url, pid } = edgeFunction;
     const quietMs = await medianMs(url);
@@ -61,7 +61,7 @@ function testLoad(name: string, load: (url: URL) => Promise<unknown>) {
 
 /** A request whose body is single bytes without end. */
 function* endlessBytes() {
-  yield post("Transfer-Encoding: chunked");
+  yield postHead("Transfer-Encoding: chunked");
   for (;;) yield "1\r\nx\r\n".repeat(2_000);
 }
 
@@ -77,8 +77,8 @@ testLoad("endless single bytes delay nobody else", async (url) => {
 testLoad("half-sent bodies delay nobody else, and get a 408", async (url) => {
   const half = " ".repeat(LIMITS.bodyBytes / 2);
   const halfSent = [
-    post("Content-Length: 16000") + half,
-    `${post("Transfer-Encoding: chunked")}3e80\r\n${half}`,
+    postHead("Content-Length: 16000") + half,
+    `${postHead("Transfer-Encoding: chunked")}3e80\r\n${half}`,
   ];
   await Promise.all(Array.from({ length: 400 }, async (_, nth) => {
     const text = await exchange(url, halfSent[nth % 2] ?? "");

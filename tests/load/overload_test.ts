@@ -17,8 +17,8 @@ const CALLERS = 500;
 const CALLER_EVERY_MS = 2 * QUERY_MS / WORKERS;
 
 Deno.test("overload: a Data API that stood still for 4 s gets one query for each lookup, and every caller a response", async () => {
-  // When each of its workers is free. It drops no query, as behind a gateway that does not pass on
-  // that its caller has gone.
+  // When each of its workers is free. Queries whose caller has gone still run, as behind a gateway
+  // that does not say so.
   const freeAt = Array<number>(WORKERS);
   await using edgeFunction = await startFunctionOnStub((response, url) => {
     const now = performance.now();

@@ -8,14 +8,14 @@ import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
 import { screen } from "../../tools/stack/screen.ts";
 import { explain } from "../../tools/stack/start_error.ts";
 import { ACTIVE, NOT_FOUND } from "../support/contract.ts";
-import { testWith } from "../support/left_out.ts";
+import { testNeeding } from "../support/left_out.ts";
 import { OPENAPI } from "../support/pages.ts";
 import { copyProject } from "../support/project_copy.ts";
 import {
   assertResponse,
   check,
   exchange,
-  raw,
+  withConnection,
   write,
 } from "../support/requests.ts";
 import {
@@ -59,7 +59,8 @@ Deno.test("start: on Windows, it says that its lines are for cmd", () => {
 });
 
 Deno.test("start: explains a port that the system does not give", () => {
-  const text = explain(Object.assign(new Error(), { code: "EACCES" }), 54321);
+  const error = { code: "EACCES", syscall: "listen" };
+  const text = explain(Object.assign(new Error(), error), 54321);
   assertStringIncludes(text, "take port 54321");
   assertStringIncludes(text, "--port");
 });
@@ -174,10 +175,10 @@ Deno.test("start: serves an edit, says what is wrong with a mistake, and serves 
   }
 });
 
-const test = testWith("POSIX", 120_000);
+const test = testNeeding("POSIX", 120_000);
 test("start: Ctrl-C ends it, even while a caller sends a body", async () => {
   await using own = await startCopy();
-  await raw(own.base, async (connection) => {
+  await withConnection(own.base, async (connection) => {
     const head = `POST ${FUNCTION_URL_PATH} HTTP/1.1\r\nHost: x\r\n`;
     await write(connection, `${head}Content-Length: 100\r\n\r\n{`);
     own.start.child.kill("SIGINT");

@@ -5,11 +5,6 @@ type ErrorClass<E> = abstract new (...args: never[]) => E;
 
 export function assert(expr: unknown, msg?: string): asserts expr;
 export function assertEquals<T>(actual: T, expected: T, msg?: string): void;
-export function assertArrayIncludes<T>(
-  actual: ArrayLike<T>,
-  expected: ArrayLike<T>,
-  msg?: string,
-): void;
 export const assertStringIncludes: Comparison<string, string>;
 export const assertMatch: Comparison<string, RegExp>;
 export const assertNotMatch: Comparison<string, RegExp>;

@@ -1,3 +1,3 @@
 // @ts-self-types="./assert.d.ts"
-/** `@std/assert` of npm's `deno-std`, which has no types: with those of what the tests use. */
+/** `@std/assert` from npm's `deno-std`, which has no types: `assert.d.ts` declares them. */
 export * from "deno-std/assert";

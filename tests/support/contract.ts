@@ -45,9 +45,9 @@ export const LIMITS = {
   /** How long a lookup may take, in milliseconds, and how many attempts it may make. */
   lookupMs: 5_000,
   attempts: 6,
-  /** When the last attempt begins at the earliest, in milliseconds. */
+  /** Earliest start of the last attempt, in milliseconds. */
   lastAttemptMs: 4_200,
-  /** How long connections are kept: idle ones at most, and new ones at least, in milliseconds. */
+  /** The longest that an idle connection is kept, and the shortest that a new one is. */
   idleMs: 10_000,
   keptMs: 5_000,
   /** How much of the Data API's response is read. */

@@ -29,7 +29,7 @@ export async function startFunctionOnStub(behave: Behaviour) {
   return Object.assign(unfinished.move(), { url, pid, output, requests });
 }
 
-/** Waits until the function has logged so many lines. Returns all that it has logged, parsed. */
+/** Waits until the function has logged `expected` lines. Returns all but Deno's own, parsed. */
 export async function logged(
   { output }: { output: () => string },
   expected: number,

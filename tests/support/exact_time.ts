@@ -21,7 +21,7 @@ export function stopTime() {
     /** Sets the wall clock, as an operator or NTP does. */
     setWallClock: (ms: number) => timers.setSystemTime(ms),
     /** Returns how many timers are set. */
-    running: () => timers.countTimers(),
+    timerCount: () => timers.countTimers(),
     [Symbol.dispose]: () => timers.uninstall(),
   };
 }

@@ -1,18 +1,18 @@
 import { spawnSync } from "node:child_process";
 
-const starts = (command: string) => !spawnSync(command, ["--version"]).error;
+const canStart = (command: string) => !spawnSync(command, ["--version"]).error;
 
 /** What a test may need, and whether this machine has that. */
 const HAS = {
   "POSIX": () => Deno.build.os !== "windows",
-  "mcs and mono": () => starts("mcs") && starts("mono"),
+  "mcs and mono": () => canStart("mcs") && canStart("mono"),
 };
 
 /**
- * Returns a `test` for tests with a need that not every machine meets. Elsewhere they are ignored,
- * and the reason is printed. `timeout` is in milliseconds; 0 is none.
+ * Returns a `Deno.test` for what not every machine has. Without it, tests are ignored, and the
+ * reason is printed. `timeout` is in milliseconds; 0 is none.
  */
-export function testWith(need: keyof typeof HAS, timeout = 0) {
+export function testNeeding(need: keyof typeof HAS, timeout = 0) {
   const ignore = !HAS[need]();
   return (name: string, fn: () => Promise<void>): void => {
     if (ignore) console.log(`Left out, because it needs ${need}: ${name}`);

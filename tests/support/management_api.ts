@@ -1,12 +1,12 @@
-import { assertNotMatch } from "@std/assert";
+import { assert, assertNotMatch } from "@std/assert";
 import { fileURLToPath } from "node:url";
-import { stdoutOf, supabase } from "../../tools/command.ts";
+import { supabase } from "../../tools/command.ts";
 import { serveOnLoopback } from "../../tools/loopback.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 
 const REF = "abcdefghijklmnopqrst";
 
-/** Body of the responses to what the CLI writes. It reads nothing from the others. */
+/** Body of the response to each write. The CLI reads nothing from the other responses. */
 const DEPLOYED = { id: "1", slug: "", name: "", status: "ACTIVE", version: 1 };
 
 /**
@@ -33,7 +33,7 @@ export async function runOnPlatform(command: string[]) {
   const target = [`--remote=${REF}`, `--profile=${profile}`];
   const env = { SUPABASE_ACCESS_TOKEN: `sbp_${"0123456789".repeat(4)}` };
   const output = await supabase([...command, ...target, "--yes"], { env });
-  stdoutOf(output);
+  assert(output.success, output.stderr);
   assertNotMatch(output.stderr, /^WARN/im, "fix supabase/config.toml");
   return writes;
 }

@@ -16,7 +16,7 @@ const responses: Record<string, ResponseDescription> =
 
 /** The statuses of the function that `openapi.yaml` describes. */
 export const DESCRIBED_STATUSES = Object.keys(responses).map(Number)
-  .filter((status) => status > 0);
+  .filter(Number.isInteger);
 
 /** Returns what a status means to an add-on: `x-result` in `openapi.yaml`. */
 export const resultOf = (status: number | string) =>

@@ -1,7 +1,7 @@
 import { FUNCTION_FOLDER_PATH, PROJECT } from "../../tools/project.ts";
 import { VERSIONS } from "../../tools/versions.ts";
 
-/** Paths of the pages in the project: for callers, for their tools (`OPENAPI`), and for operators. */
+/** Paths of pages: for callers, for their tools (`OPENAPI`), and for operators (the others). */
 export const CALLERS = `${FUNCTION_FOLDER_PATH}README.md`;
 export const OPENAPI = `${FUNCTION_FOLDER_PATH}openapi.yaml`;
 export const INCIDENTS = "supabase/incidents.md";
@@ -29,7 +29,7 @@ export function readPage(page: string): Promise<string> {
 export const readExample = (file: string) =>
   readPage(`${FUNCTION_FOLDER_PATH}examples/${file}`);
 
-/** What separates the snippets in a block of code of each language that tests run. */
+/** What separates snippets in a block of code, for each language that tests run. */
 const SEPARATORS: Record<string, string> = { sh: "\n", sql: "\n\n" };
 
 /**
@@ -51,7 +51,7 @@ export async function readSnippets(pages: string[], heading = "") {
     snippets,
     /** Those that have not been taken. */
     left,
-    /** Returns the only one with this text, which now counts as run, with these values in it. */
+    /** Takes the only snippet with this text, and returns it with these values put in. */
     take(text: string, values: Record<string, string> = {}): string {
       const [found, ...others] = snippets.filter((it) => it.includes(text));
       if (!found || others.length > 0) {
@@ -72,7 +72,7 @@ export async function readSnippet(pages: string[], text: string) {
   return (await readSnippets(pages)).take(text);
 }
 
-/** Returns the arguments of the only command of the Supabase CLI on these pages that begins so. */
+/** Returns the arguments of the only command of the Supabase CLI on pages that begins like this. */
 export async function cliCommand(command: string, pages = OPERATORS) {
   return cliArgs(await readSnippet(pages, CLI + command));
 }

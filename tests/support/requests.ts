@@ -26,10 +26,7 @@ const HEADERS = {
   "cache-control": "no-store",
 };
 
-/**
- * Fails unless the response has this status, this body and every header of the contract; and unless
- * `openapi.yaml` describes it.
- */
+/** Fails unless a response is this one, has the contract's headers, and is in `openapi.yaml`. */
 export async function assertResponse(
   response: Response | Promise<Response>,
   { status, body, headers }: Expected,
@@ -48,7 +45,7 @@ export async function assertResponse(
 }
 
 /** Opens a connection to a server, lets `talk` use it, and closes it. */
-export async function raw<Result>(
+export async function withConnection<Result>(
   { hostname, port }: URL,
   talk: (connection: Socket) => Promise<Result>,
 ): Promise<Result> {
@@ -70,14 +67,14 @@ export const write = (connection: Socket, text: string) =>
 
 /** Sends a text over a new connection, and hangs up. */
 export const hangUp = (url: URL, text: string) =>
-  raw(url, (connection) => write(connection, text));
+  withConnection(url, (connection) => write(connection, text));
 
 /**
- * Sends texts, one after the other, over a new connection. Returns the first piece of the response,
+ * Sends a text, or several in turn, over a new connection. Returns the first piece of the response,
  * or "" if the connection ends without one. Rejects if nothing comes within a minute.
  */
-export const exchange = (url: URL, texts: Iterable<string>): Promise<string> =>
-  raw(url, async (connection) => {
+export const exchange = (url: URL, texts: string | Iterable<string>) =>
+  withConnection(url, async (connection) => {
     Readable.from(texts).pipe(connection, { end: false });
     const signal = AbortSignal.timeout(MAX_RESPONSE_MS);
     const first = ["data", "end"].map((it) => once(connection, it, { signal }));
@@ -86,7 +83,7 @@ export const exchange = (url: URL, texts: Iterable<string>): Promise<string> =>
   });
 
 /** Returns the head of a POST, as text. */
-export const post = (headers: string) =>
+export const postHead = (headers: string) =>
   `POST / HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n\r\n`;
 
 /** Fails unless what `exchange` returned has the status and the body of this response. */

@@ -44,8 +44,8 @@ export const testWithKeys = (name: string, fn: () => Promise<void>) =>
   Deno.test(name, { ignore: isReadOnly }, fn);
 
 /**
- * Issues keys of a new product, one for each of these users: null for a key that nobody has used
- * yet. Disposing of the result removes them.
+ * Issues keys of a product, by default a new one: one key for each user, or for null one that
+ * nobody has used yet. Disposing of the result removes them.
  */
 export async function issueKeys(
   users: (string | null)[],
@@ -96,7 +96,7 @@ async function runningSupabase(): Promise<Service> {
   // The stack without Docker has another flag for that.
   const isRejected = status.stderr.includes("--output flag is not supported");
   if (isRejected) status = await supabase(["status", "--env"]);
-  // With Docker, it prints keys only where Auth is enabled.
+  // With Docker and without Auth, it prints no keys.
   return { ...LOCAL_SERVICE, ...parseEnv(stdoutOf(status)) };
 }
 

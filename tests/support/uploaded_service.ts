@@ -19,6 +19,7 @@ export async function startUploadedService() {
   const [upload, ...others] = await runOnPlatform(deploy);
   if (!upload || others.length > 0) throw new Error("One upload was expected");
   const form = await upload.formData();
+  const metadata = JSON.parse(`${form.get("metadata")}`);
 
   await using unfinished = new AsyncDisposableStack();
   const root = unfinished.use(await makeTempFolder());
@@ -38,7 +39,7 @@ export async function startUploadedService() {
     ...stack.service,
     /** Names of the uploaded files, and what the platform is told about them. */
     files: files.map(({ name }) => name),
-    metadata: JSON.parse(`${form.get("metadata")}`),
+    metadata,
     folder,
     deno,
     workerUrl: worker.url,
@@ -53,22 +54,22 @@ export async function startUploadedService() {
 async function startMainWorker(target: URL) {
   const server = createServer(async (request, response) => {
     const { url = "", method, headers } = request;
-    const sending = send(new URL(url, target), { method, headers });
+    const outgoing = send(new URL(url, target), { method, headers });
     let hasResponded = false;
-    sending.once("response", () => hasResponded = true);
-    const sent = pipeline(request, async function* (pieces) {
+    outgoing.once("response", () => hasResponded = true);
+    const upload = pipeline(request, async function* (pieces) {
       for await (const piece of pieces) {
         // After its response, the function takes no more of the body.
         if (hasResponded) return;
         yield piece;
       }
-    }, sending);
-    const responded = once(sending, "response");
-    const [result] = await Promise.allSettled([responded, sent]);
+    }, outgoing);
+    const responded = once(outgoing, "response");
+    const [result] = await Promise.allSettled([responded, upload]);
     if (result.status === "rejected") return void response.destroy();
-    const received: IncomingMessage = result.value[0];
-    response.writeHead(received.statusCode ?? 0, received.headers);
-    received.pipe(response);
+    const incoming: IncomingMessage = result.value[0];
+    response.writeHead(incoming.statusCode ?? 0, incoming.headers);
+    incoming.pipe(response);
   });
   return await listenOnLoopback(server);
 }

@@ -33,8 +33,8 @@ for (const form of ["compressed", "chunked", "plain"]) {
   const API_URL = `${dataApi.url.origin}/${form}`;
   const env = platformEnv({ ...LOCAL_SERVICE, API_URL });
   const bare: Figures[] = [];
-  const rounds = { bare, function: [], scaffold: [] };
-  const handlers = Object.entries<Figures[]>(rounds);
+  const byName = { bare, function: [], scaffold: [] };
+  const handlers = Object.entries<Figures[]>(byName);
   for (let round = 1; round <= ROUNDS; round++) {
     console.error(`${form}, round ${round} of ${ROUNDS} ...`);
     for (const [name, figures] of handlers) {
@@ -45,8 +45,8 @@ for (const form of ["compressed", "chunked", "plain"]) {
   }
   for (const [name, figures] of handlers) {
     const perCpuSecond = figures.map(({ perCpuSecond }) => perCpuSecond);
-    const ofBare = perCpuSecond.map((own, round) =>
-      own / (bare[round]?.perCpuSecond ?? NaN)
+    const ofBare = perCpuSecond.map((own, index) =>
+      own / (bare[index]?.perCpuSecond ?? NaN)
     );
     const [least, most] = [Math.min(...ofBare), Math.max(...ofBare)];
     const range = `(${least.toFixed(2)} to ${most.toFixed(2)})`;
@@ -67,7 +67,7 @@ console.log(
 /** What one round shows of a handler. */
 type Figures = Awaited<ReturnType<typeof measure>>;
 
-/** Imports a handler in a fresh process, and loads it in another one. */
+/** Times a handler's import in one process, and its requests in another. */
 async function measure(folder: URL, env: Record<string, string>) {
   // This downloads its packages.
   await using handler = await startFunction({ env, folder, deno });
@@ -88,7 +88,7 @@ async function measure(folder: URL, env: Record<string, string>) {
 
 /** Sends the same well-formed request over and over. Throws when a response is not a 200. */
 async function load(url: URL, seconds: number) {
-  // Not in `deno.lock`: `deno task` would download it and its 60 packages for everybody.
+  // Not in `deno.lock`: every `deno task` would download autocannon's 60 packages.
   const options = `--json --method=POST --connections=16 --duration=${seconds}`;
   const body = `--body=${JSON.stringify(SEEDED)}`;
   const args = [...options.split(" "), body, url.href];

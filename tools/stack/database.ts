@@ -13,10 +13,10 @@ type Database = { exec(sql: string): Promise<unknown> };
 type DefaultPrivileges = "open" | "closed";
 
 /** Gives an empty database the Data API's roles, as a hosted project has them. */
-export async function prepare(database: Database, defaults: DefaultPrivileges) {
+export async function addRoles(db: Database, defaults: DefaultPrivileges) {
   const roles = "anon, authenticated, service_role";
   const grant = `in schema public grant all on tables to ${roles}`;
-  await database.exec(`
+  await db.exec(`
     create role anon nologin noinherit;
     create role authenticated nologin noinherit;
     create role service_role nologin noinherit bypassrls;
@@ -49,7 +49,7 @@ export async function runSqlFile(database: Database, path: string) {
 /** Serves PostgreSQL (PGlite), without a migration, to other processes. Disposing of it ends it. */
 export async function startDatabaseServer(defaults: DefaultPrivileges) {
   const db = await PGlite.create();
-  await prepare(db, defaults);
+  await addRoles(db, defaults);
   const options = { host: "127.0.0.1", port: 0, maxConnections: 10 };
   const server = new PGLiteSocketServer({ db, ...options });
   await server.start();

@@ -13,7 +13,7 @@ export interface FunctionOptions {
   folder?: URL;
   /** The Deno that runs it. The one that runs this by default. */
   deno?: string;
-  /** Whether it serves edits as they are saved, and then prints to this process's terminal. */
+  /** Whether it serves edits as they are saved, and prints to this process's terminal. */
   watch?: boolean;
 }
 

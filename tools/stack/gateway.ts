@@ -28,7 +28,7 @@ export async function startGateway(port: number, starting: Promise<Targets>) {
   });
 
   const server = createServer(async (request, response) => {
-    // Resolves `..`, so that a path begins with what it leads to.
+    // Resolves `..`, so that a prefix cannot hide another path.
     const address = URL.parse(request.url ?? "", "http://127.0.0.1");
     const { pathname, search } = address ?? { pathname: "", search: "" };
     const reads = request.method === "GET" || request.method === "HEAD";

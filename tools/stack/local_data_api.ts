@@ -1,7 +1,7 @@
 import { App } from "@supabase/lite";
 import { createPgliteConnection } from "@supabase/lite/pglite";
 import { serveOnLoopback } from "../loopback.ts";
-import { migrate, prepare, runSqlFile } from "./database.ts";
+import { addRoles, migrate, runSqlFile } from "./database.ts";
 import { LOCAL_SERVICE } from "./local_service.ts";
 
 // `@supabase/lite` prints each error of PostgreSQL, although its response says the same.
@@ -18,7 +18,7 @@ export async function startDataApi() {
   await using unfinished = new AsyncDisposableStack();
   const connection = await createPgliteConnection();
   unfinished.defer(() => connection.close());
-  await prepare(connection.driver, "closed");
+  await addRoles(connection.driver, "closed");
   await migrate(connection.driver);
   await runSqlFile(connection.driver, "supabase/seed.sql");
 

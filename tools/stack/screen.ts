@@ -7,7 +7,7 @@ export function screen(
   { API_URL, PUBLISHABLE_KEY, SECRET_KEY }: Service,
   os: typeof Deno.build.os,
 ): string {
-  const keysTarget =
+  const keysArgs =
     `${API_URL}/rest/v1/activation_keys -H "apikey: ${SECRET_KEY}"`;
   const newKey = { project_id: SEEDED.project_id, curr_user: "Amelia#1937" };
   const shell = os === "windows" ? " (in PowerShell, type `cmd` first)" : "";
@@ -22,14 +22,14 @@ Ask whether a user holds a key${shell}:
 ${curl(API_URL + FUNCTION_URL_PATH, SEEDED)}
 
 Add a key:
-${curl(keysTarget, newKey)}
+${curl(keysArgs, newKey)}
 
 Edits of ${FUNCTION_FOLDER_PATH} are served as you save them.
 Keys are in memory and last until Ctrl-C. Those of supabase/seed.sql are there at each start.`;
 }
 
 /** A request with `\"` inside of double quotes, which bash, zsh and cmd read alike. */
-function curl(target: string, body: Record<string, string>): string {
+function curl(args: string, body: Record<string, string>): string {
   const json = JSON.stringify(body).replaceAll('"', '\\"');
-  return `curl -i ${target} -H "Content-Type: application/json" -d "${json}"`;
+  return `curl -i ${args} -H "Content-Type: application/json" -d "${json}"`;
 }

@@ -12,16 +12,16 @@ export async function startStack(
   port = 0,
 ) {
   await using unfinished = new AsyncDisposableStack();
-  const { promise, resolve } = Promise.withResolvers<Targets>();
+  const ready = Promise.withResolvers<Targets>();
   // First, so that a port that is taken shows at once.
-  const gateway = unfinished.use(await startGateway(port, promise));
+  const gateway = unfinished.use(await startGateway(port, ready.promise));
   const service = { ...LOCAL_SERVICE, API_URL: gateway.url };
   const env = platformEnv(service);
 
   const dataApi = unfinished.use(await startDataApi());
   const edgeFunction = unfinished.use(await startFunction({ ...options, env }));
   const targets: Targets = { dataApi, edgeFunction };
-  resolve(targets);
+  ready.resolve(targets);
   const { url: functionUrl } = edgeFunction;
   const { connection } = dataApi;
   const stack = { service, functionUrl, targets, connection };

@@ -51,7 +51,7 @@ function exitWhenAsked(): void {
     Deno.addSignalListener(signal, () => Deno.exit(0));
   }
   const parent = Deno.ppid;
-  setInterval(() => Deno.ppid === parent || Deno.exit(0), 1_000);
+  setInterval(() => Deno.ppid !== parent && Deno.exit(0), 1_000);
 }
 
 function fail(message: string): never {

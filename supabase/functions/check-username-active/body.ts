@@ -32,7 +32,7 @@ const MIN_COUNTED_BYTES = 2 * 1024;
  * why there is none: it is too long, does not arrive within 10 s, or breaks off. Never throws.
  */
 export async function readBody(request: Request) {
-  // Deno 2.1 accepts a request with both headers. Its declared length is not the body's.
+  // Deno 2.1 accepts both headers at once. The declared length is then wrong.
   const isChunked = request.headers.has("Transfer-Encoding");
   const declared = isChunked ? null : request.headers.get("Content-Length");
   if (declared !== null && Number(declared) <= MAX_BODY_BYTES) {
@@ -42,8 +42,8 @@ export async function readBody(request: Request) {
   // A request without a body reads as an empty one.
   const pieces = piecesOf(request.body ?? new Blob().stream());
   if (declared === null) {
-    const body = await within(MAX_BODY_MS, collect(pieces));
-    if (body) return body;
+    const read = await within(MAX_BODY_MS, collect(pieces));
+    if (read) return read;
   }
   await within(MAX_DISCARDED_MS, discard(pieces));
   return "body_too_large" as const;
@@ -61,8 +61,8 @@ function within<T>(ms: number, reading: Promise<T>) {
 }
 
 /**
- * Puts a body together. Returns nothing when it is too long, or in too many pieces. It calls
- * `next`: leaving a `for await` would close the iterator, and `discard` needs the rest.
+ * Puts a body together. Returns nothing when it is too long, or in too many pieces. No `for await`:
+ * leaving it would close the iterator, and `discard` needs the rest.
  */
 async function collect(pieces: AsyncIterator<Uint8Array>) {
   const bytes = new Uint8Array(MAX_BODY_BYTES);

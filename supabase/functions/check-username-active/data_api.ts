@@ -12,29 +12,29 @@ const MAX_IDLE_MS = 10_000;
 
 /**
  * How long new connections are kept at least, in milliseconds: as long as a lookup may take, so
- * that one which began on the old connections does not replace the new ones.
+ * that a lookup that began on the old ones does not replace them.
  */
 const MIN_KEPT_MS = 5_000;
 
 /** The client that holds the connections to the Data API. */
-let httpClient = openConnections();
+let httpClient = makeHttpClient();
 let replacedAt = -Infinity;
 
 /**
  * Lets the next queries go over new connections, unless they have been replaced in the last 5 s.
- * Connections can go bad: they die in silence, or fail for as long as they are used. Deno goes on
- * using them, and only another client gets others. What is under way on the old ones goes on.
+ * Connections can go bad: they die in silence, or fail for as long as they are used. Deno keeps
+ * using them; only a new client opens new ones. Queries under way on the old ones go on.
  */
 export function replaceConnections(): void {
   if (performance.now() - replacedAt < MIN_KEPT_MS) return;
-  const newClient = openConnections();
+  const newClient = makeHttpClient();
   if (!newClient) return;
   httpClient?.close();
   httpClient = newClient;
   replacedAt = performance.now();
 }
 
-function openConnections() {
+function makeHttpClient() {
   try {
     return Deno.createHttpClient({ poolIdleTimeout: MAX_IDLE_MS });
   } catch {
@@ -59,7 +59,7 @@ export const fetchDataApi: typeof fetch = async (input, init) => {
   const response = await fetch(input, { ...init, ...options });
   const isTooLong = Number(response.headers.get("Content-Length")) > MAX_BYTES;
   if (isTooLong) await response.body?.cancel();
-  // "{}" makes a 200 that is too long a failure that is not asked again: it is no list of rows.
+  // "{}" is no list of rows, so a 200 that is too long becomes a failure, and is not retried.
   let text = isTooLong ? "{}" : await response.text();
   // supabase-js takes an empty 200 or 404 for a success, and an array in a 404 for no rows.
   if (text === "" || (!response.ok && /^\s*\[/.test(text))) text = "not JSON";

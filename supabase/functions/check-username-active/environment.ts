@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-// Credentials in it would become a second `Authorization` header; a query or fragment, be lost.
+// Credentials would become a second `Authorization` header; a query or fragment would be lost.
 const Url = z.string().check(
   z.regex(/^[^@?#\s]*$/),
   z.url({ protocol: /^https?$/ }),

@@ -5,8 +5,8 @@ import type { Result } from "./retries.ts";
 const Code = z.string().check(z.regex(/^([A-Z0-9]{5}|PGRST(\d{3}|X\d{2}))$/));
 
 /**
- * Logs a failed lookup as one JSON line. All that it takes from a response is the status, and a
- * code if that has a known form. So neither a user's name nor the secret key can get into the log.
+ * Logs a failed lookup as one JSON line. From a response, it takes only the status, and the code if
+ * its form is known. So neither a user's name nor the secret key can get into the log.
  *
  * @param failure The last failure of the lookup. Nothing, when the Data API was silent.
  * @param duration_ms How long it took, in milliseconds.
@@ -15,9 +15,9 @@ export function logLookupFailure(failure: Result, duration_ms: number): void {
   const { status = 0, error } = failure ?? {};
   // supabase-js says 0 when there was no whole response.
   const names: Record<number, string> = { 0: "unreachable", 200: "malformed" };
-  const ours = failure ? names[status] ?? `http_${status}` : "timeout";
+  const kind = failure ? names[status] ?? `http_${status}` : "timeout";
   // The error may be any JSON, whatever its type says.
-  const code = Code.safeParse(error?.code).data ?? ours;
+  const code = Code.safeParse(error?.code).data ?? kind;
   const line = { event: "lookup_failed", code, status, duration_ms };
   console.error(JSON.stringify(line));
 }

@@ -30,8 +30,7 @@ type Attempt = (signal: AbortSignal) => PromiseLike<Result>;
  * busy Data API busier.
  *
  * @param attempt Makes one of them.
- * @returns The result of the last attempt. If time ran out during it, the failure before it, if
- * any.
+ * @returns The last attempt's result. If time ran out during it, the previous one's, if any.
  */
 export async function retry(attempt: Attempt): Promise<Result> {
   const controller = new AbortController();
