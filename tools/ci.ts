@@ -15,7 +15,7 @@ for (const task of Deno.args.length > 0 ? Deno.args : GATE.split(" ")) {
   const { success, report } = await runTask(task);
   const count = (tag: string) => report.getElementsByTagName(tag).length;
   const tests = count("testcase");
-  // An error is a test that did not run, because another one threw outside of its own.
+  // An error is a test that did not run, because of an uncaught error in another one.
   const failed = count("failure") + count("error");
   const skipped = [...report.getElementsByTagName("skipped")];
   sum.passed += tests - failed - skipped.length;

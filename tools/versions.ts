@@ -1,7 +1,7 @@
 /**
- * The versions of what npm runs for this project. Dependabot does not watch this file:
- * `npm view <package> version` says what is new. Pages and workflows repeat those of Deno and the
- * Supabase CLI, and `deno task test:docs` names the ones that say another version.
+ * The versions of what npm runs for this project. Dependabot does not watch this file: `npm view
+ * <package> version` says what is new. Pages and workflows repeat those of Deno and the Supabase
+ * CLI, and `deno task test:docs` fails if one says another.
  */
 export const VERSIONS = {
   /** Deno, which runs everything here. */

@@ -113,7 +113,8 @@ Deno.test("existing table: all SQL of the page adopts one, and goes back", async
       create table ${KEYS} (key text primary key, product integer, user_id integer, revoked boolean);
       insert into ${KEYS} values ('AAAA-1', 1, 7), ('AAAA-2', 1, 8), ('AAAA-3', 1, 9), ('AAAA-4', 1, null);
       ${page.match(/alter .+ to l.+;/)};
-      create schema cron; create table cron.job_run_details (end_time timestamptz);
+      create schema cron; create table cron.job_run_details
+        (start_time timestamptz, end_time timestamptz, status text, return_message text);
       create function cron.schedule(job text, at text, command text) returns void
         language plpgsql as 'begin execute command; end'`);
     await migrate(server);

@@ -59,7 +59,7 @@ Deno.test("migration: an existing table is left alone by db push, adopted by the
 
   /** Runs the page's command. One that ends with this error changes nothing. */
   const run = async (command: string, error?: string) => {
-    const args = await cliCommand(command, [EXISTING_TABLE]);
+    const args = await cliCommand(command, ["README.md", EXISTING_TABLE]);
     const stdout = await cli(server, args, project.url, error);
     if (error) assertEquals(await server.exec(printUndo), before);
     return stdout;

@@ -17,8 +17,7 @@ import {
 } from "../support/data_api_stub.ts";
 import { assertResponse, check } from "../support/requests.ts";
 
-// A key and a certificate for these tests alone, valid for `localhost` until 2126. Nothing else trusts
-// them, so they are no secret. They were made with
+// For these tests alone, so no secret. Valid for `localhost` until 2126. They were made with
 // openssl req -x509 -newkey ed25519 -nodes -days 36500 -subj /CN=localhost -set_serial 1
 //   -addext subjectAltName=DNS:localhost -addext basicConstraints=critical,CA:false
 //   -addext subjectKeyIdentifier=none -addext authorityKeyIdentifier=none

@@ -31,7 +31,7 @@ const REJECTIONS: Rejection[] = [
     undefined,
     "",
     "s3cr3t",
-    "postgres://s3cr3t@h/db",
+    "postgres://s3cr3t/db",
     "http://user:s3cr3t@127.0.0.1:9",
     "http://127.0.0.1:9/?",
     "http://127.0.0.1:9#s3cr3t",

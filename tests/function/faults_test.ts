@@ -75,8 +75,9 @@ const FIRST_DECIDES: Fault[] = [
 
   // Any other code is not logged.
   ["no code", error(400, null), "http_400 400"],
-  ["a code in lower case", error(400, "pgrst100"), "http_400 400"],
+  ["a code in lower case", error(400, "42p01"), "http_400 400"],
   ["a code and a line break", error(400, "42501\n"), "http_400 400"],
+  ["a code too short", error(400, "4250"), "http_400 400"],
   ["a code too long", error(400, "425010"), "http_400 400"],
   ["PostgREST's too long", error(400, "PGRST1000"), "http_400 400"],
   ["an object for a code", error(400, { toString: null }), "http_400 400"],
@@ -185,8 +186,7 @@ for (const fault of FIRST_DECIDES) {
   });
 }
 
-// These take seconds, so they overlap. They begin one after the other: a slow machine could not
-// make so many connections at once in time.
+// These take seconds, so they overlap, but a slow machine cannot make all connections at once.
 Deno.test("fault: after a failure that may pass, the Data API is asked again, up to six times in 5 s", async () => {
   await Promise.all(LATER_DECIDES.map(async (fault, nth) => {
     await sleep(20 * nth);

@@ -45,7 +45,7 @@ export const LIMITS = {
   /** How long a lookup may take, in milliseconds, and how many attempts it may make. */
   lookupMs: 5_000,
   attempts: 6,
-  /** Earliest start of the last attempt, in milliseconds. */
+  /** How early the last attempt may be, in milliseconds. */
   lastAttemptMs: 4_200,
   /** The longest that an idle connection is kept, and the shortest that a new one is. */
   idleMs: 10_000,

@@ -17,7 +17,7 @@ export async function startFunctionOnStub(behave: Behaviour) {
   const requests: http.IncomingMessage[] = [];
   const server = http.createServer((request, response) => {
     requests.push(request);
-    // Each request gets its own connection: Deno repeats one that fails on a used connection.
+    // One request per connection: Deno repeats a request that fails on a used one.
     response.shouldKeepAlive = false;
     behave(response, request.url ?? "");
   });

@@ -13,10 +13,10 @@ export function stopTime() {
       let isOver = false;
       setTimeout(() => isOver = true, ms);
       do {
-        await new Promise((settled) => setImmediate(settled));
+        await new Promise((resolve) => setImmediate(resolve));
         timers.next();
       } while (!isOver);
-      await new Promise((settled) => setImmediate(settled));
+      await new Promise((resolve) => setImmediate(resolve));
     },
     /** Sets the wall clock, as an operator or NTP does. */
     setWallClock: (ms: number) => timers.setSystemTime(ms),

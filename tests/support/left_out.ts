@@ -9,7 +9,7 @@ const HAS = {
 };
 
 /**
- * Returns a `Deno.test` for what not every machine has. Without it, tests are ignored, and the
+ * Returns a `Deno.test` for tests with this need. Where it is unmet, they are ignored, and the
  * reason is printed. `timeout` is in milliseconds; 0 is none.
  */
 export function testNeeding(need: keyof typeof HAS, timeout = 0) {

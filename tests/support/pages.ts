@@ -72,14 +72,14 @@ export async function readSnippet(pages: string[], text: string) {
   return (await readSnippets(pages)).take(text);
 }
 
-/** Returns the arguments of the only command of the Supabase CLI on pages that begins like this. */
+/** Returns the arguments of the CLI's command on these pages that begins with this text. */
 export async function cliCommand(command: string, pages = OPERATORS) {
   return cliArgs(await readSnippet(pages, CLI + command));
 }
 
 /** Returns the arguments of a line with a command of the Supabase CLI, as the shell passes them. */
 export function cliArgs(line: string): string[] {
-  // Without the file that the shell writes.
+  // Without a redirection to a file.
   const args = line.replace(CLI, "").replace(/ > .*/, "");
   return Array.from(
     args.matchAll(/"([^"]*)"|(\S+)/g),

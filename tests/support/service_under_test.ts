@@ -1,7 +1,7 @@
 /**
  * The service under test, which tests know only by its address and its keys. `TEST_SERVICE` says
- * which one it is: `local` (if not set), `upload`, `supabase` or `remote`. Importing this
- * module finds or starts the service before the tests of a file, and ends it after them.
+ * which one it is: `local` (if not set), `upload`, `supabase` or `remote`. Importing this module
+ * finds or starts the service before the tests of a file, and ends it after them.
  */
 import { parseEnv } from "node:util";
 import { assert } from "@std/assert";
@@ -44,8 +44,8 @@ export const testWithKeys = (name: string, fn: () => Promise<void>) =>
   Deno.test(name, { ignore: isReadOnly }, fn);
 
 /**
- * Issues keys of a product, by default a new one: one key for each user, or for null one that
- * nobody has used yet. Disposing of the result removes them.
+ * Issues keys of a product, by default a new one: one key for each user. The key for null has no
+ * user yet. Disposing of the result removes them.
  */
 export async function issueKeys(
   users: (string | null)[],
@@ -93,10 +93,10 @@ async function start(): Promise<Service & Partial<AsyncDisposable>> {
 /** Finds the stack that `supabase start` runs, with Docker or without. */
 async function runningSupabase(): Promise<Service> {
   let status = await supabase(["status", "-o", "env"]);
-  // The stack without Docker has another flag for that.
+  // The stack without Docker spells that flag differently.
   const isRejected = status.stderr.includes("--output flag is not supported");
   if (isRejected) status = await supabase(["status", "--env"]);
-  // With Docker and without Auth, it prints no keys.
+  // With Docker and without Auth, `status` prints no keys.
   return { ...LOCAL_SERVICE, ...parseEnv(stdoutOf(status)) };
 }
 

@@ -10,9 +10,9 @@ import { runOnPlatform } from "./management_api.ts";
 import { cliCommand } from "./pages.ts";
 
 /**
- * Deploys the function with the Supabase CLI to a stand-in, and runs the upload as the
- * platform does: at the edge runtime's level of Deno, with a main worker between gateway and
- * function. Disposing of it ends it.
+ * Deploys the function with the Supabase CLI to a stand-in, and runs the upload as the platform
+ * does: at the edge runtime's level of Deno, with a main worker between gateway and function.
+ * Disposing of it ends it.
  */
 export async function startUploadedService() {
   const deploy = await cliCommand("functions deploy");
@@ -49,7 +49,7 @@ export async function startUploadedService() {
 /**
  * Starts a relay that does what the hosted platform's main worker does between the caller and the
  * function (`ext/workers/user_workers.js` of the edge runtime): it passes a response on once the
- * caller's body has ended as well, or can no longer be passed on.
+ * caller's body has ended, or the function takes no more of it.
  */
 async function startMainWorker(target: URL) {
   const server = createServer(async (request, response) => {

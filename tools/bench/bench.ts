@@ -11,7 +11,7 @@ import { VERSIONS } from "../versions.ts";
 const ROUNDS = 9;
 
 const deno = await edgeDeno();
-// A deployed function has no project around it, either.
+// Outside of the project, as a deployed function is.
 await using root = await makeTempFolder();
 const folderOf = (name: string) => new URL(`${name}/`, root.url);
 await cp(new URL("handlers/", import.meta.url), root.url, { recursive: true });
@@ -71,7 +71,7 @@ type Figures = Awaited<ReturnType<typeof measure>>;
 async function measure(folder: URL, env: Record<string, string>) {
   // This downloads its packages.
   await using handler = await startFunction({ env, folder, deno });
-  // `eval` keeps no code cache, and the platform's isolates find none from an earlier run.
+  // `eval` uses no code cache: a new isolate of the platform finds none, either.
   const script = `const startedAt = performance.now();
     await import("./index.ts");
     console.log(performance.now() - startedAt);`;
@@ -88,7 +88,7 @@ async function measure(folder: URL, env: Record<string, string>) {
 
 /** Sends the same well-formed request over and over. Throws when a response is not a 200. */
 async function load(url: URL, seconds: number) {
-  // Not in `deno.lock`: every `deno task` would download autocannon's 60 packages.
+  // By npx: from `deno.lock`, every `deno task` would download autocannon's 60 packages.
   const options = `--json --method=POST --connections=16 --duration=${seconds}`;
   const body = `--body=${JSON.stringify(SEEDED)}`;
   const args = [...options.split(" "), body, url.href];

@@ -26,17 +26,17 @@ export async function addRoles(db: Database, defaults: DefaultPrivileges) {
 }
 
 /** Applies the project's migrations, in order. Throws a `StartError` if PostgreSQL rejects one. */
-export async function migrate(database: Database): Promise<void> {
+export async function migrate(db: Database): Promise<void> {
   // The Supabase CLI skips any other file.
   const paths = globSync("supabase/migrations/[0-9]*_*.sql", { cwd: PROJECT });
-  for (const path of paths.sort()) await runSqlFile(database, path);
+  for (const path of paths.sort()) await runSqlFile(db, path);
 }
 
 /** Runs a file of the project. Throws a `StartError` with the line if PostgreSQL rejects it. */
-export async function runSqlFile(database: Database, path: string) {
+export async function runSqlFile(db: Database, path: string) {
   const sql = await Deno.readTextFile(new URL(path, PROJECT));
   try {
-    await database.exec(sql);
+    await db.exec(sql);
   } catch (error) {
     // The position, if PostgreSQL gives one, counts characters from 1.
     const { message, position } = error as Error & { position?: string };
@@ -46,7 +46,7 @@ export async function runSqlFile(database: Database, path: string) {
   }
 }
 
-/** Serves PostgreSQL (PGlite), without a migration, to other processes. Disposing of it ends it. */
+/** Serves an unmigrated PostgreSQL (PGlite) to other processes. Disposing of it ends it. */
 export async function startDatabaseServer(defaults: DefaultPrivileges) {
   const db = await PGlite.create();
   await addRoles(db, defaults);

@@ -7,11 +7,11 @@ import { FUNCTION_FOLDER } from "../project.ts";
 import { StartError } from "./start_error.ts";
 
 export interface FunctionOptions {
-  /** Its environment: exactly this, and what the operating system needs. Nothing is inherited. */
+  /** Its environment: this, and what the system and Deno need. Nothing else is inherited. */
   env: Record<string, string>;
   /** Its folder, with `index.ts`. The project's by default. */
   folder?: URL;
-  /** The Deno that runs it. The one that runs this by default. */
+  /** The Deno that runs it: this process's by default. */
   deno?: string;
   /** Whether it serves edits as they are saved, and prints to this process's terminal. */
   watch?: boolean;
@@ -34,8 +34,8 @@ export async function startFunction(
 ) {
   const bootError = (output: string) =>
     new StartError(`${output}\n\nThe edge function does not start: see above.`);
-  // The function's process has no HOME, and cannot download packages: this downloads them. Deno 2.1
-  // looks for a proxy's certificates in the system's store only if it is told to.
+  // This downloads the packages. Deno looks for a proxy's certificates in the system's store only
+  // if it is told to, and the function's process is not.
   const store = Deno.env.get("DENO_TLS_CA_STORE") ?? "mozilla,system";
   const options = { cwd: folder, env: { DENO_TLS_CA_STORE: store } };
   const cached = await run(deno, ["cache", "index.ts"], options);
@@ -46,7 +46,7 @@ export async function startFunction(
   const serve = "serve --allow-net --allow-env --host=127.0.0.1 --port=0";
   // An edit may import a package that is missing: Deno then downloads it, or says so.
   const mode = watch ? "--watch --no-clear-screen" : "--cached-only";
-  // `deno serve` ignores `--preload`, and a dynamic import would need permission to read.
+  // Static imports: `deno serve` ignores `--preload`, and `import()` needs permission to read.
   const entry = `import "${import.meta.resolve("./end_with_parent.ts")}";
     export { default } from "${new URL("index.ts", folder)}";`;
   const args = [
@@ -67,16 +67,18 @@ export async function startFunction(
   addEventListener("unload", kill);
 
   let output = "";
+  let hasServed = false;
   const url = new URL("http://127.0.0.1");
   const serving = Promise.withResolvers<void>();
   const collect = (text: string) => {
     output += text;
-    if (watch && url.port !== "") process.stderr.write(text);
+    if (watch && hasServed) process.stderr.write(text);
     // After each edit, the watcher takes another port: the last one counts.
     const addresses = output.matchAll(/Listening on (http:\S+)\s/g).toArray();
     const [, address] = addresses.at(-1) ?? [];
     if (address) {
       url.href = address;
+      hasServed = true;
       serving.resolve();
     } else if (output.includes("Restarting on file change")) {
       // It has not served yet: the watcher would wait for a fix, but this start has failed.

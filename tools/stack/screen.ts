@@ -10,7 +10,7 @@ export function screen(
   const keysArgs =
     `${API_URL}/rest/v1/activation_keys -H "apikey: ${SECRET_KEY}"`;
   const newKey = { project_id: SEEDED.project_id, curr_user: "Amelia#1937" };
-  const shell = os === "windows" ? " (in PowerShell, type `cmd` first)" : "";
+  const hint = os === "windows" ? " (in PowerShell, type `cmd` first)" : "";
   return `
 Ask in a browser: ${API_URL}/
 
@@ -18,7 +18,7 @@ API_URL=${API_URL}
 PUBLISHABLE_KEY=${PUBLISHABLE_KEY}
 SECRET_KEY=${SECRET_KEY}
 
-Ask whether a user holds a key${shell}:
+Ask whether a user holds a key${hint}:
 ${curl(API_URL + FUNCTION_URL_PATH, SEEDED)}
 
 Add a key:

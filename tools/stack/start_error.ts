@@ -1,4 +1,4 @@
-/** An error that a person can fix. Its message says what happened and what to do. */
+/** An error that a person can fix. Its message says what is wrong. */
 export class StartError extends Error {}
 
 /** Says why the stack did not start, and what to do next. */

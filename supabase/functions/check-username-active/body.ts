@@ -12,15 +12,15 @@ const MAX_BODY_MS = 10_000;
 
 /**
  * How much of a body that is too long is read and discarded, in bytes and in milliseconds. Without
- * that, a caller who is still sending would lose the response; without a limit, some would never
- * get one.
+ * that, a caller who is still sending would lose the response; without a limit, one who never stops
+ * would get none.
  */
 const MAX_DISCARDED_BYTES = 8 * 1024 * 1024;
 const MAX_DISCARDED_MS = 1_000;
 
 /**
- * How many bytes a discarded piece counts as, even if it is smaller. Each piece takes the same
- * time: without this, a few callers who send single bytes would hold up all others for seconds.
+ * The fewest bytes that a discarded piece counts as. Each piece takes the same time: without this,
+ * a few callers who send single bytes would hold up all others for seconds.
  */
 const MIN_COUNTED_BYTES = 2 * 1024;
 
@@ -43,7 +43,7 @@ export async function readBody(request: Request) {
   const pieces = piecesOf(request.body ?? new Blob().stream());
   if (declared === null) {
     const read = await within(MAX_BODY_MS, collect(pieces));
-    if (read) return read;
+    if (read !== undefined) return read;
   }
   await within(MAX_DISCARDED_MS, discard(pieces));
   return "body_too_large" as const;
@@ -81,7 +81,7 @@ async function discard(pieces: AsyncIterable<Uint8Array>) {
   let bytes = 0;
   for await (const { length } of pieces) {
     bytes += Math.max(length, MIN_COUNTED_BYTES);
-    // The body stays open, so the caller waits, and is still there when the response comes.
+    // The body stays open until `within` gives up, so the caller still gets the response.
     if (bytes > MAX_DISCARDED_BYTES) await new Promise(() => {});
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Longest response that is read, in bytes, if it declares its length. One row is asked for;
- * the rest is room for the error pages of gateways.
+ * Longest response that is read, in bytes, if it declares its length. One row is asked for; the
+ * rest is room for the error pages of gateways.
  */
 const MAX_BYTES = 1024 * 1024;
 
@@ -12,7 +12,7 @@ const MAX_IDLE_MS = 10_000;
 
 /**
  * How long new connections are kept at least, in milliseconds: as long as a lookup may take, so
- * that a lookup that began on the old ones does not replace them.
+ * that no lookup that began on the old ones replaces them.
  */
 const MIN_KEPT_MS = 5_000;
 
@@ -44,7 +44,7 @@ function makeHttpClient() {
 
 /**
  * The `fetch` of the supabase-js client: the platform's, but over connections that can be replaced.
- * It follows no redirect, and does not read a response that declares to be too long.
+ * It follows no redirect, and does not read a response whose declared length is too long.
  *
  * @param input The query's address.
  * @param init Its method, headers and signal.
@@ -59,10 +59,12 @@ export const fetchDataApi: typeof fetch = async (input, init) => {
   const response = await fetch(input, { ...init, ...options });
   const isTooLong = Number(response.headers.get("Content-Length")) > MAX_BYTES;
   if (isTooLong) await response.body?.cancel();
-  // "{}" is no list of rows, so a 200 that is too long becomes a failure, and is not retried.
+  // "{}" is JSON, but no list of rows: a 200 that is too long fails, and is not retried.
   let text = isTooLong ? "{}" : await response.text();
   // supabase-js takes an empty 200 or 404 for a success, and an array in a 404 for no rows.
-  if (text === "" || (!response.ok && /^\s*\[/.test(text))) text = "not JSON";
+  if (text === "" || (response.status === 404 && /^\s*\[/.test(text))) {
+    text = "not JSON";
+  }
   // The same response with another text: `new Response` would reject a status such as 600.
   return Object.assign(response, { text: () => Promise.resolve(text) });
 };

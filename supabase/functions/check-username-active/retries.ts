@@ -5,19 +5,19 @@ const MAX_LOOKUP_MS = 5_000;
 
 /**
  * When the attempts after the first one are due, in milliseconds after the first one began. The
- * last one is late, so that a Data API that is back by then still counts.
+ * last one is late, for a Data API that takes seconds to come back.
  */
 const RETRY_AT_MS = [50, 500, 1_400, 2_850, 4_300];
 
 /**
- * The longest random delay of a lookup's attempts after the first one, in milliseconds. Without it,
+ * The longest random delay, one for all later attempts of a lookup, in milliseconds. Without it,
  * lookups that fail together would come back together.
  */
 const MAX_JITTER_MS = 250;
 
 /**
- * What supabase-js makes of the Data API's response. A status of 0 means that there was no whole
- * response; no result at all, that the Data API was silent until time was up.
+ * What supabase-js makes of the Data API's response. Status 0: no whole response came. `undefined`:
+ * the Data API was silent until time was up.
  */
 export type Result = PostgrestSingleResponse<unknown> | undefined;
 
@@ -43,7 +43,7 @@ export async function retry(attempt: Attempt): Promise<Result> {
     if (controller.signal.aborted || !isTransient(result)) break;
     lastFailure = result;
     const waitMs = jitteredStart + dueMs - performance.now();
-    // After a slow failure, some times have passed and are left out, except the last one.
+    // Attempts that came due during a slow one are left out, except the last one.
     if (waitMs < 0 && dueMs !== RETRY_AT_MS.at(-1)) continue;
     await new Promise((resolve) => setTimeout(resolve, waitMs));
     result = await attempt(controller.signal);
