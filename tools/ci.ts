@@ -27,7 +27,7 @@ for (const task of Deno.args.length > 0 ? Deno.args : GATE.split(" ")) {
   if (!success && failed === 0) sum.failed++;
 
   const names = skipped.map((tag) => tag.parentElement?.getAttribute("name"));
-  notes.push(...names.map((name) => `Not run, for a reason above: ${name}`));
+  notes.push(...names.map((name) => `Not run: ${name}`));
   if (!success) notes.push(`Failed: deno task ${task}`);
 }
 

@@ -1,7 +1,7 @@
 /**
  * The versions of what npm runs for this project. Dependabot does not watch this file: `npm view
  * <package> version` says what is new. Pages and workflows repeat those of Deno and the Supabase
- * CLI, and `deno task test:docs` fails if one says another.
+ * CLI, and `deno task test:docs` fails if a command says another.
  */
 export const VERSIONS = {
   /** Deno, which runs everything here. */
@@ -25,6 +25,6 @@ export const VERSIONS = {
   },
   /** The generators get only packages that were published by this date. */
   generatorsDate: "2026-10-01",
-  /** acorn, which a test asks whether the panel's code suits an old engine. */
+  /** acorn, which parses the panel's code as an old engine does, in a test. */
   acorn: "8.19.0",
 };

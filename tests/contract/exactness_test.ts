@@ -14,7 +14,7 @@ import {
 
 // Pieces of names that comparisons get wrong. Non-ASCII is escaped: editors normalise it.
 const PIECES = [
-  // Case and compatibility: kinds of i, s, K and sigma; ligatures, superscript, circled, full width.
+  // Case and compatibility: kinds of i, s, K and sigma; ligatures, superscript, circled, wide.
   ..."aAzZiI\u0130\u0131\u00df\u1e9es\u017fkK\u212a\u00e5\u00c5\u212b",
   ..."\u03a3\u03c3\u03c2\ufb01\ufb00\u00b2\u2460\uff21\uff41",
   // Composed and decomposed.

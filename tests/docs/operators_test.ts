@@ -46,7 +46,8 @@ const STEPS: [sql: string, rows: number, then: number[], known?: string][] = [
   ["the bundle's", 2, BOTH, "ttt"],
   ["-- Revoke it", 1, [499, 200], "fft"],
   ["-- Erase it", 1, NEITHER],
-  ["-- Give it", 0, NEITHER],
+  ["-- Give it", 1, NEITHER],
+  ["-- Replace the keys", 1, NEITHER],
   ["-- A column for the codes", 0, NEITHER],
   [CSV, 0, NEITHER],
   ["-- Add its keys", 40_000, FIRST, "ftt"],
@@ -81,6 +82,7 @@ Deno.test("operators: the code on the pages does what they say", async (t) => {
     "http://127.0.0.1:54321": API_URL,
     "https://api.supabase.com": platform.url,
     "<secret key>": SECRET_KEY,
+    "<new secret key>": SECRET_KEY,
     "../keys-<date>.json": "keys.json",
     "../<file>.json": "keys.json",
   };

@@ -1,7 +1,4 @@
-/** Connections to the Data API that go bad, over TLS, on HTTP/2 and on HTTP/1.1. */
-import type { IncomingMessage, ServerResponse } from "node:http";
-import * as http2 from "node:http2";
-import * as https from "node:https";
+/** Connections to the Data API that go bad, on HTTP/2 over TLS and on HTTP/1.1. */
 import * as net from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { assert, assertEquals } from "@std/assert";
@@ -9,12 +6,7 @@ import { listenOnLoopback } from "../../tools/loopback.ts";
 import { startFunction } from "../../tools/stack/function_process.ts";
 import { LOCAL_SERVICE, platformEnv } from "../../tools/stack/local_service.ts";
 import { ACTIVE, DATABASE_ERROR, LIMITS } from "../support/contract.ts";
-import {
-  aRow,
-  type Behaviour,
-  logged,
-  respondWith,
-} from "../support/data_api_stub.ts";
+import { logged, productOf } from "../support/data_api_stub.ts";
 import { assertResponse, check } from "../support/requests.ts";
 
 // For these tests alone, so no secret. Valid for `localhost` until 2126. They were made with
@@ -37,42 +29,40 @@ const certFile = await Deno.makeTempFile();
 await Deno.writeTextFile(certFile, cert);
 Deno.test.afterAll(() => Deno.remove(certFile));
 
-/** A response that Node sends. Over HTTP/2, it has a stream. */
-type NodeResponse = ServerResponse & { stream?: http2.ServerHttp2Stream };
+/** How the Data API responds to a query at this address. */
+type Behaviour = (url: string) => Response | Promise<Response>;
 
-const error = (status: number, code: string) =>
-  respondWith(status, JSON.stringify({ code }));
+const aRow: Behaviour = (url) =>
+  Response.json([{ project_id: productOf(url) }]);
+const error = (status: number, code: string): Behaviour => () =>
+  Response.json({ code }, { status });
 
 /** How many callers ask at the same time. */
 const CALLERS = 8;
 
 /** Starts the function, a Data API, and a network between them whose connections can go bad. */
-async function startOn(protocol: string) {
+async function startOn(isHttp2: boolean) {
   await using unfinished = new AsyncDisposableStack();
-  const server = protocol === "HTTP/2"
-    ? http2.createSecureServer({ cert, key })
-    : https.createServer({ cert, key });
-  // Sessions stay referenced after their end: without that, Deno 2.9.6 once crashed in nghttp2.
-  const sessions: unknown[] = [];
-  server.on("session", (session) => sessions.push(session));
-
   // How the Data API behaves, except on bad connections, where it fails.
   let behaviour = aRow;
-  const used = new Set<unknown>();
-  const bad = new Set<unknown>();
-  server.on("request", ({ url }: IncomingMessage, response: NodeResponse) => {
-    const connection = response.stream?.session ?? response.socket;
-    used.add(connection);
-    const behave = bad.has(connection) ? error(503, "PGRST002") : behaviour;
-    behave(response, url ?? "");
+  const used = new Set<number>();
+  const bad = new Set<number>();
+  const address = { hostname: "127.0.0.1", port: 0, onListen: () => {} };
+  const options = isHttp2 ? { ...address, cert, key } : address;
+  // Not by Node's HTTP/2 server, at which Deno 2.9.6 crashes now and then.
+  const server = Deno.serve(options, ({ url }, { remoteAddr: { port } }) => {
+    // The caller's port identifies the connection.
+    used.add(port);
+    const behave = bad.has(port) ? error(503, "PGRST002") : behaviour;
+    return behave(url);
   });
-  const dataApi = unfinished.use(await listenOnLoopback(server));
+  unfinished.defer(() => server.shutdown());
 
   // The network passes bytes on until a connection dies. The function then hears nothing more.
   const connections: net.Socket[] = [];
   const dead = new Set<net.Socket>();
   const relay = net.createServer((client) => {
-    const upstream = net.connect(dataApi.port, "127.0.0.1");
+    const upstream = net.connect(server.addr.port, "127.0.0.1");
     connections.push(client);
     client.on("data", (bytes) => dead.has(client) || upstream.write(bytes));
     upstream.on("data", (bytes) => dead.has(client) || client.write(bytes));
@@ -82,7 +72,7 @@ async function startOn(protocol: string) {
   });
   const network = unfinished.use(await listenOnLoopback(relay));
 
-  const API_URL = `https://localhost:${network.port}`;
+  const API_URL = `http${isHttp2 ? "s" : ""}://localhost:${network.port}`;
   const platform = platformEnv({ ...LOCAL_SERVICE, API_URL });
   const env = { ...platform, DENO_CERT: certFile };
   const edgeFunction = unfinished.use(await startFunction({ env }));
@@ -105,7 +95,7 @@ async function startOn(protocol: string) {
     },
     /** Lets all connections used so far lead to a 503. */
     breakBackend() {
-      for (const connection of used) bad.add(connection);
+      for (const port of used) bad.add(port);
     },
     /** Lets the Data API behave like this on connections that are not bad. */
     behave: (next: Behaviour) => void (behaviour = next),
@@ -120,15 +110,18 @@ type Setup = Awaited<ReturnType<typeof startOn>>;
 /** Registers a test for both protocols. They run at the same time: each waits for seconds. */
 function testOnBoth(name: string, fn: (setup: Setup) => Promise<void>) {
   Deno.test(`connections: ${name}`, async () => {
-    await Promise.all(["HTTP/2", "HTTP/1.1"].map(async (protocol) => {
-      await using setup = await startOn(protocol);
+    await Promise.all([true, false].map(async (isHttp2) => {
+      await using setup = await startOn(isHttp2);
+      assertEquals(await setup.ask(1), 0);
       // Nobody gets a response before all have asked, so HTTP/1.1 opens a connection for each.
-      const held: (() => unknown)[] = [];
-      setup.behave((response, url) => {
-        const count = held.push(() => aRow(response, url));
-        if (count === CALLERS) held.forEach((respond) => respond());
+      const { promise: allHaveAsked, resolve } = Promise.withResolvers<void>();
+      let count = 0;
+      setup.behave((url) => {
+        if (++count === CALLERS) resolve();
+        return allHaveAsked.then(() => aRow(url));
       });
-      assertEquals(await setup.ask(), 0, protocol);
+      assertEquals(await setup.ask(), 0);
+      assertEquals(setup.connections.length, isHttp2 ? 1 : CALLERS);
       setup.behave(aRow);
       await fn(setup);
     }));

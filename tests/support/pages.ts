@@ -1,14 +1,14 @@
 import { FUNCTION_FOLDER_PATH, PROJECT } from "../../tools/project.ts";
 import { VERSIONS } from "../../tools/versions.ts";
 
-/** Paths of pages: for callers, for their tools (`OPENAPI`), and for operators (the others). */
+/** Paths of pages. `EXISTING_TABLE` is for operators, too, with commands of the others. */
 export const CALLERS = `${FUNCTION_FOLDER_PATH}README.md`;
 export const OPENAPI = `${FUNCTION_FOLDER_PATH}openapi.yaml`;
 export const INCIDENTS = "supabase/incidents.md";
 export const OPERATORS = ["README.md", "supabase/README.md", INCIDENTS];
 export const EXISTING_TABLE = "supabase/existing-table.md";
 
-/** Every page but `OPENAPI`, with those for developers. */
+/** The pages but `OPENAPI` and SECURITY.md, with those for developers. */
 export const PAGES = [
   ...OPERATORS,
   EXISTING_TABLE,
@@ -45,8 +45,8 @@ export async function readSnippets(pages: string[], heading = "") {
     const separator = SEPARATORS[language];
     return separator ? code.split(separator) : [];
   }).map((snippet) => snippet.trim()).filter((snippet) => snippet !== "");
-  const left = new Set(all);
-  const snippets = [...left];
+  const snippets = [...new Set(all)];
+  const left = new Set(snippets);
   return {
     snippets,
     /** Those that have not been taken. */

@@ -85,6 +85,6 @@ export async function residentMb(pid: number): Promise<number> {
 /** Waits until a process has ended. Does not wait on Windows. */
 export const waitUntilGone = (pid: number) =>
   waitUntil(
-    () => residentMb(pid).then((mb) => !(mb > 0), () => true),
+    () => residentMb(pid).then((mb) => !mb, () => true),
     () => `Process ${pid} still runs`,
   );

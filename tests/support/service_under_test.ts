@@ -44,8 +44,8 @@ export const testWithKeys = (name: string, fn: () => Promise<void>) =>
   Deno.test(name, { ignore: isReadOnly }, fn);
 
 /**
- * Issues keys of a product, by default a new one: one key for each user. The key for null has no
- * user yet. Disposing of the result removes them.
+ * Issues a key of a product, by default a new one, for each user; null is no user yet. Returns the
+ * product. Disposing of it removes the keys.
  */
 export async function issueKeys(
   users: (string | null)[],
@@ -108,7 +108,7 @@ function remoteService(): Service {
   if (!API_URL || (SECRET_KEY && !PUBLISHABLE_KEY)) {
     throw new Error(
       "Set API_URL and, with SECRET_KEY, PUBLISHABLE_KEY too: " +
-        '"How it is tested" in CONTRIBUTING.md says to what.',
+        'see "How it is tested" in CONTRIBUTING.md.',
     );
   }
   if (SECRET_KEY && !Deno.args.includes("--yes")) {

@@ -56,7 +56,8 @@ async function startMainWorker(target: URL) {
     const { url = "", method, headers } = request;
     const outgoing = send(new URL(url, target), { method, headers });
     let hasResponded = false;
-    outgoing.once("response", () => hasResponded = true);
+    const responded = once(outgoing, "response")
+      .finally(() => hasResponded = true);
     const upload = pipeline(request, async function* (pieces) {
       for await (const piece of pieces) {
         // After its response, the function takes no more of the body.
@@ -64,7 +65,6 @@ async function startMainWorker(target: URL) {
         yield piece;
       }
     }, outgoing);
-    const responded = once(outgoing, "response");
     const [result] = await Promise.allSettled([responded, upload]);
     if (result.status === "rejected") return void response.destroy();
     const incoming: IncomingMessage = result.value[0];

@@ -88,7 +88,7 @@ async function measure(folder: URL, env: Record<string, string>) {
 
 /** Sends the same well-formed request over and over. Throws when a response is not a 200. */
 async function load(url: URL, seconds: number) {
-  // By npx: from `deno.lock`, every `deno task` would download autocannon's 60 packages.
+  // By npx: if `deno.json` listed it, every `deno task` would download its 60 packages.
   const options = `--json --method=POST --connections=16 --duration=${seconds}`;
   const body = `--body=${JSON.stringify(SEEDED)}`;
   const args = [...options.split(" "), body, url.href];

@@ -15,13 +15,14 @@ type DefaultPrivileges = "open" | "closed";
 /** Gives an empty database the Data API's roles, as a hosted project has them. */
 export async function addRoles(db: Database, defaults: DefaultPrivileges) {
   const roles = "anon, authenticated, service_role";
-  const grant = `in schema public grant all on tables to ${roles}`;
+  const grantAll =
+    "alter default privileges in schema public grant all on tables";
   await db.exec(`
     create role anon nologin noinherit;
     create role authenticated nologin noinherit;
     create role service_role nologin noinherit bypassrls;
     grant usage on schema public to ${roles};
-    ${defaults === "open" ? `alter default privileges ${grant}` : ""}
+    ${defaults === "open" ? `${grantAll} to ${roles}` : ""}
   `);
 }
 

@@ -4,7 +4,7 @@ import { listenOnLoopback } from "../loopback.ts";
 import { FUNCTION_URL_PATH } from "../project.ts";
 import { API_PAGE, serveApiPage } from "./api_page.ts";
 
-/** What the gateway passes requests on to. */
+/** Where requests go. Tests may change it. */
 export type Targets = Record<"dataApi" | "edgeFunction", { url: string | URL }>;
 
 // A function in an endless loop prints nothing, and keeps Deno's watcher from seeing an edit.

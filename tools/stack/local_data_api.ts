@@ -54,8 +54,8 @@ export async function startDataApi() {
 function withRawFilters(request: Request): Request {
   const url = new URL(request.url);
   const filters = Array.from(url.searchParams, ([column, filter]) => {
-    const value = filter.replace(/^eq\./, "").replaceAll(/["\\]/g, "\\$&");
-    return [column, filter.startsWith("eq.") ? `in.("${value}")` : filter];
+    const value = filter.match(/^eq\.(.*)/s)?.[1]?.replaceAll(/["\\]/g, "\\$&");
+    return [column, value === undefined ? filter : `in.("${value}")`];
   });
   url.search = `${new URLSearchParams(filters)}`;
   // Not the whole request: Deno prints a notice when its signal is read.

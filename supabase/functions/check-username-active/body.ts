@@ -2,7 +2,7 @@
 const MAX_BODY_BYTES = 16 * 1024;
 
 /**
- * How many pieces it may have if its length is not declared. Without a limit, a few callers who
+ * How many pieces a body may have if its length is not declared. Without a limit, a few callers who
  * send single bytes would take all the CPU time.
  */
 const MAX_BODY_PIECES = 1_024;

@@ -11,8 +11,8 @@ const MAX_BYTES = 1024 * 1024;
 const MAX_IDLE_MS = 10_000;
 
 /**
- * How long new connections are kept at least, in milliseconds: as long as a lookup may take, so
- * that no lookup that began on the old ones replaces them.
+ * Shortest time between replacements, in milliseconds: as long as a lookup may take, so that one
+ * that began before a replacement does not cause another.
  */
 const MIN_KEPT_MS = 5_000;
 
@@ -21,7 +21,7 @@ let httpClient = makeHttpClient();
 let replacedAt = -Infinity;
 
 /**
- * Lets the next queries go over new connections, unless they have been replaced in the last 5 s.
+ * Lets the next queries go over new connections, unless the last change is less than 5 s old.
  * Connections can go bad: they die in silence, or fail for as long as they are used. Deno keeps
  * using them; only a new client opens new ones. Queries under way on the old ones go on.
  */
@@ -59,7 +59,7 @@ export const fetchDataApi: typeof fetch = async (input, init) => {
   const response = await fetch(input, { ...init, ...options });
   const isTooLong = Number(response.headers.get("Content-Length")) > MAX_BYTES;
   if (isTooLong) await response.body?.cancel();
-  // "{}" is JSON, but no list of rows: a 200 that is too long fails, and is not retried.
+  // So a 200 that is too long fails: no list of rows, but JSON, so it is not retried.
   let text = isTooLong ? "{}" : await response.text();
   // supabase-js takes an empty 200 or 404 for a success, and an array in a 404 for no rows.
   if (text === "" || (response.status === 404 && /^\s*\[/.test(text))) {

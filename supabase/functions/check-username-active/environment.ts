@@ -5,7 +5,7 @@ const Url = z.string().check(
   z.regex(/^[^@?#\s]*$/),
   z.url({ protocol: /^https?$/ }),
 );
-// Visible ASCII: a line break within the key would fail every lookup instead of the boot.
+// Visible ASCII: with a line break in it, the boot would succeed and every lookup fail.
 const Key = z.string().check(z.regex(/^[\x21-\x7e]+$/));
 
 /**

@@ -10,7 +10,7 @@ const MAX_LOOKUP_MS = 5_000;
 const RETRY_AT_MS = [50, 500, 1_400, 2_850, 4_300];
 
 /**
- * The longest random delay, one for all later attempts of a lookup, in milliseconds. Without it,
+ * Longest random delay, in milliseconds, drawn once for all retries of a lookup. Without it,
  * lookups that fail together would come back together.
  */
 const MAX_JITTER_MS = 250;
@@ -29,7 +29,7 @@ type Attempt = (signal: AbortSignal) => PromiseLike<Result>;
  * will not pass, or 5 s are over. A slow attempt is waited for: another one beside it would make a
  * busy Data API busier.
  *
- * @param attempt Makes one of them.
+ * @param attempt Makes one attempt.
  * @returns The last attempt's result. If time ran out during it, the previous one's, if any.
  */
 export async function retry(attempt: Attempt): Promise<Result> {
