@@ -10,9 +10,9 @@ export async function run(
   args: string[],
   options: Deno.CommandOptions = {},
 ) {
-  const withoutInput = { args, stdin: "null", ...options } as const;
+  const allOptions = { args, stdin: "null", ...options } as const;
   const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes).trim();
-  const output = await new Deno.Command(command, withoutInput).output();
+  const output = await new Deno.Command(command, allOptions).output();
   const { success, code, stdout, stderr } = output;
   return { success, code, stdout: text(stdout), stderr: text(stderr) };
 }

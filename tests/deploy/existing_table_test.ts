@@ -83,9 +83,9 @@ Deno.test("existing table: all SQL of the page adopts one, and goes back", async
       await server.exec(`set role service_role; ${issue}`);
       const steps = { "-- Move it": 1937, "-- Revoke it": 1938 };
       for (const [says, user] of Object.entries(steps)) {
-        const [key] = await server.exec(`select id from ${KEYS}
+        const [{ id } = {}] = await server.exec(`select id from ${KEYS}
           where key = 'AAAA-3' and curr_user = 'Amelia#${user}'`);
-        const sql = ours(await operators(says)).replace("<key>", `${key?.id}`);
+        const sql = ours(await operators(says)).replaceAll("<key>", `${id}`);
         assertEquals((await server.exec(sql)).length, 1, says);
       }
 

@@ -53,8 +53,7 @@ Deno.test("task: ci goes on after a failure, and counts what passed, failed and 
       Deno.test("cancelled", () => {});`,
   });
   const ci = async (...tasks: string[]) => {
-    const script = new URL("tools/ci.ts", PROJECT).href;
-    const args = ["run", "-A", script, ...tasks];
+    const args = ["run", "-A", `${PROJECT}tools/ci.ts`, ...tasks];
     const options = { cwd: folder.url };
     const { code, stdout } = await run(Deno.execPath(), args, options);
     return [code, ...stdout.split(/\r?\n/).slice(-6)];

@@ -45,11 +45,11 @@ export const LIMITS = {
   /** How long a lookup may take, in milliseconds, and how many attempts it may make. */
   lookupMs: 5_000,
   attempts: 6,
-  /** How early the last attempt may be, in milliseconds. */
+  /** No last attempt before this many milliseconds. */
   lastAttemptMs: 4_200,
   /** The longest that an idle connection is kept, and the shortest that a new one is. */
   idleMs: 10_000,
   keptMs: 5_000,
-  /** How much of the Data API's response is read. */
+  /** Longest declared response of the Data API that is read. */
   responseMiB: 1,
 } as const;

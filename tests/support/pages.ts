@@ -1,14 +1,14 @@
 import { FUNCTION_FOLDER_PATH, PROJECT } from "../../tools/project.ts";
 import { VERSIONS } from "../../tools/versions.ts";
 
-/** Paths of pages. `EXISTING_TABLE` is for operators, too, with commands of the others. */
+/** Paths of pages. `OPERATORS` lacks `EXISTING_TABLE`, which has a test of its own. */
 export const CALLERS = `${FUNCTION_FOLDER_PATH}README.md`;
 export const OPENAPI = `${FUNCTION_FOLDER_PATH}openapi.yaml`;
 export const INCIDENTS = "supabase/incidents.md";
 export const OPERATORS = ["README.md", "supabase/README.md", INCIDENTS];
 export const EXISTING_TABLE = "supabase/existing-table.md";
 
-/** The pages but `OPENAPI` and SECURITY.md, with those for developers. */
+/** Every Markdown page but SECURITY.md. */
 export const PAGES = [
   ...OPERATORS,
   EXISTING_TABLE,

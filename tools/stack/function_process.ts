@@ -34,8 +34,8 @@ export async function startFunction(
 ) {
   const bootError = (output: string) =>
     new StartError(`${output}\n\nThe edge function does not start: see above.`);
-  // This downloads the packages, and looks for a proxy's certificates in the system's store, too.
-  // The function's process could not: it is not told to.
+  // Downloads the packages here, where a proxy's certificates in the system's store count, too: the
+  // function's process is not given that variable.
   const store = Deno.env.get("DENO_TLS_CA_STORE") ?? "mozilla,system";
   const options = { cwd: folder, env: { DENO_TLS_CA_STORE: store } };
   const cached = await run(deno, ["cache", "index.ts"], options);
@@ -81,7 +81,7 @@ export async function startFunction(
       hasServed = true;
       serving.resolve();
     } else if (output.includes("Restarting on file change")) {
-      // Deno prints this after a failed start, too: its watcher would wait for an edit.
+      // The first start failed, and Deno's watcher would now wait for an edit.
       kill();
     }
   };

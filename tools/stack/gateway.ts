@@ -13,7 +13,7 @@ const NO_RESPONSE =
   "nothing, or if that does not help, end it with Ctrl-C and start it again.";
 
 /**
- * Serves the Data API, the edge function and, at `/`, a page to ask it, at one loopback address.
+ * Serves at one loopback address: the Data API, the edge function and, at `/`, a page to try it.
  * Requests that arrive before the targets have started wait for them. If a target does not respond,
  * the gateway responds with 503.
  */

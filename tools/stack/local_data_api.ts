@@ -58,7 +58,7 @@ function withRawFilters(request: Request): Request {
     return [column, value === undefined ? filter : `in.("${value}")`];
   });
   url.search = `${new URLSearchParams(filters)}`;
-  // Not the whole request: Deno prints a notice when its signal is read.
+  // Not `new Request(url, request)`: Deno prints a notice when its signal is read.
   const { method, headers, body } = request;
   return new Request(url, { method, headers, body });
 }

@@ -81,7 +81,7 @@ async function discard(pieces: AsyncIterable<Uint8Array>) {
   let bytes = 0;
   for await (const { length } of pieces) {
     bytes += Math.max(length, MIN_COUNTED_BYTES);
-    // The body stays open until `within` gives up, so the caller still gets the response.
+    // Returning would cut off a caller who still sends: wait until `within` gives up.
     if (bytes > MAX_DISCARDED_BYTES) await new Promise(() => {});
   }
 }

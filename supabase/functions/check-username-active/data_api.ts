@@ -11,8 +11,8 @@ const MAX_BYTES = 1024 * 1024;
 const MAX_IDLE_MS = 10_000;
 
 /**
- * Shortest time between replacements, in milliseconds: as long as a lookup may take, so that one
- * that began before a replacement does not cause another.
+ * Shortest time between replacements, in milliseconds: as long as a lookup may take, so that no
+ * lookup that began before a replacement causes the next.
  */
 const MIN_KEPT_MS = 5_000;
 
@@ -59,7 +59,7 @@ export const fetchDataApi: typeof fetch = async (input, init) => {
   const response = await fetch(input, { ...init, ...options });
   const isTooLong = Number(response.headers.get("Content-Length")) > MAX_BYTES;
   if (isTooLong) await response.body?.cancel();
-  // So a 200 that is too long fails: no list of rows, but JSON, so it is not retried.
+  // `{}` is no list, so a 200 that is too long fails. It is JSON: no retry follows.
   let text = isTooLong ? "{}" : await response.text();
   // supabase-js takes an empty 200 or 404 for a success, and an array in a 404 for no rows.
   if (text === "" || (response.status === 404 && /^\s*\[/.test(text))) {
