@@ -44,9 +44,9 @@ export function stdoutOf(
   throw new Error(stderr);
 }
 
-/** Path of a Deno at the level of the hosted edge runtime: `EDGE_DENO`, or else npm's. */
+/** Path of a Deno of the hosted edge runtime's version: `EDGE_DENO`, or else npm's. */
 export async function edgeDeno(): Promise<string> {
-  // npm's runs outside of the project, whose lock file it cannot read.
+  // In `/`, because npm's cannot read the project's lock file.
   const args = ["eval", "console.log(Deno.execPath())"];
   return Deno.env.get("EDGE_DENO") ||
     stdoutOf(await npx(`deno@${VERSIONS.edgeDeno}`, args, { cwd: "/" }));

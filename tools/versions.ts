@@ -8,7 +8,7 @@ export const VERSIONS = {
   deno: "2.9.6",
   /** The lowest Deno that the tasks and their tests were run with. */
   lowestDeno: "2.9.5",
-  /** Deno at the level of the hosted edge runtime. */
+  /** The hosted edge runtime's version of Deno. */
   edgeDeno: "2.1.4",
   supabase: "3.1.0",
   /** autocannon, which loads the function in `deno task bench`. */

@@ -54,7 +54,7 @@ const STEPS: [sql: string, rows: number, then: number[], known?: string][] = [
   ["-- Add its keys", 0, FIRST, "ftt"],
   ["remove the file's", 0, FIRST, "ftt"],
   [`update ${KEYS} set curr_user = null where code = '0'`, 0, NEITHER],
-  ["-- Issue a key with", 1, NEITHER],
+  ["-- Issue by code", 1, NEITHER],
   ["Record its", 1, FIRST, "ftt"],
 ];
 
@@ -135,7 +135,9 @@ Deno.test("operators: the code on the pages does what they say", async (t) => {
     assertEquals(found?.this_name, true);
     const ofCode = { "id ": "code ", "<key>": "1" };
     assertEquals((await exec(take("-- Revoke it", ofCode))).length, 1);
-    assert((await exec(take("-- Replace the keys", ofCode))).length > 0);
+    const [replaced] = await exec(take("-- Replace the keys", ofCode));
+    const now = `select from ${KEYS} where code = '${replaced?.new_key}'`;
+    assertEquals((await exec(now)).length, 1);
     assertEquals(await ask(NAME), 200);
   });
 

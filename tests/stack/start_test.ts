@@ -59,8 +59,7 @@ Deno.test("start: on Windows, it says that its lines are for cmd", () => {
 });
 
 Deno.test("start: explains a port that the system does not give", () => {
-  const error = { code: "EACCES", syscall: "listen" };
-  const text = explain(Object.assign(new Error(), error), 54321);
+  const text = explain({ code: "EACCES", syscall: "listen" }, 54321);
   assertStringIncludes(text, "take port 54321");
   assertStringIncludes(text, "--port");
 });

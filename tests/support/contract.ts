@@ -45,9 +45,9 @@ export const LIMITS = {
   /** How long a lookup may take, in milliseconds, and how many attempts it may make. */
   lookupMs: 5_000,
   attempts: 6,
-  /** No last attempt before this many milliseconds. */
+  /** The last attempt begins at least so many milliseconds after the first. */
   lastAttemptMs: 4_200,
-  /** The longest that an idle connection is kept, and the shortest that a new one is. */
+  /** How long an idle connection is kept at most, and a new one at least. */
   idleMs: 10_000,
   keptMs: 5_000,
   /** Longest declared response of the Data API that is read. */

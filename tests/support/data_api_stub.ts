@@ -55,10 +55,8 @@ export function respondWith(
 
 /** Responses of a healthy Data API: no row, and a row of the product in the query. */
 export const noRow = respondWith(200, "[]");
-export const aRow = respondWith(
-  200,
-  (project_id) => JSON.stringify([{ project_id }]),
-);
+const rowOf = (project_id: string) => JSON.stringify([{ project_id }]);
+export const aRow = respondWith(200, rowOf);
 
 /** Returns the product that a query asks for. */
 export function productOf(url: string): string {

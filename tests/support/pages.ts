@@ -17,7 +17,7 @@ export const PAGES = [
   "tools/bench/README.md",
 ];
 
-/** What begins each line with a command of the Supabase CLI. */
+/** How each line with a command of the Supabase CLI begins. */
 const CLI = `npx supabase@${VERSIONS.supabase} `;
 
 /** Reads a page. */

@@ -83,8 +83,7 @@ export async function residentMb(pid: number): Promise<number> {
 }
 
 /** Waits until a process has ended. Does not wait on Windows. */
-export const waitUntilGone = (pid: number) =>
-  waitUntil(
-    () => residentMb(pid).then((mb) => !mb, () => true),
-    () => `Process ${pid} still runs`,
-  );
+export function waitUntilGone(pid: number) {
+  const isGone = async () => !await residentMb(pid).catch(() => 0);
+  return waitUntil(isGone, () => `Process ${pid} still runs`);
+}

@@ -44,8 +44,8 @@ export const testWithKeys = (name: string, fn: () => Promise<void>) =>
   Deno.test(name, { ignore: isReadOnly }, fn);
 
 /**
- * Issues a key of a product, by default a new one, for each user; null is no user yet. Returns the
- * product. Disposing of it removes the keys.
+ * Issues a key for each user; null is no user yet. Their product is a new one by default, and is
+ * returned. Disposing of it removes the keys.
  */
 export async function issueKeys(
   users: (string | null)[],
@@ -76,7 +76,7 @@ export async function changeKeys(
   assert(response.ok, `${method} ${search}: ${response.status} ${text}`);
 }
 
-/** Starts or finds the service. Imports the local stack, with PGlite, only where it starts that. */
+/** Starts or finds the service. Imports the local stack, with PGlite, only if it is needed. */
 async function start(): Promise<Service & Partial<AsyncDisposable>> {
   if (which === "remote") return remoteService();
   if (which === "supabase") return await runningSupabase();

@@ -11,7 +11,7 @@ import { cliCommand } from "./pages.ts";
 
 /**
  * Deploys the function with the Supabase CLI to a stand-in, and runs the upload as the platform
- * does: at the edge runtime's level of Deno, with a main worker between gateway and function.
+ * does: in the edge runtime's version of Deno, with a main worker between gateway and function.
  * Disposing of it ends it.
  */
 export async function startUploadedService() {
@@ -48,8 +48,8 @@ export async function startUploadedService() {
 
 /**
  * Starts a relay that does what the hosted platform's main worker does between the caller and the
- * function (`ext/workers/user_workers.js` of the edge runtime): it passes a response on once the
- * caller's body has ended, or the function takes no more of it.
+ * function (`ext/workers/user_workers.js` of the edge runtime): it holds a response back until the
+ * caller's body ends, or its next piece arrives.
  */
 async function startMainWorker(target: URL) {
   const server = createServer(async (request, response) => {
@@ -60,7 +60,7 @@ async function startMainWorker(target: URL) {
       .finally(() => hasResponded = true);
     const upload = pipeline(request, async function* (pieces) {
       for await (const piece of pieces) {
-        // After its response, the function takes no more of the body.
+        // Ends the body here: the function has responded.
         if (hasResponded) return;
         yield piece;
       }

@@ -34,8 +34,8 @@ export async function startFunction(
 ) {
   const bootError = (output: string) =>
     new StartError(`${output}\n\nThe edge function does not start: see above.`);
-  // Downloads the packages here, where a proxy's certificates in the system's store count, too: the
-  // function's process is not given that variable.
+  // Downloads the packages here, with the system's certificates, which a proxy may need: the
+  // function's process gets no `DENO_TLS_CA_STORE`.
   const store = Deno.env.get("DENO_TLS_CA_STORE") ?? "mozilla,system";
   const options = { cwd: folder, env: { DENO_TLS_CA_STORE: store } };
   const cached = await run(deno, ["cache", "index.ts"], options);
@@ -44,9 +44,9 @@ export async function startFunction(
   const info = await run(deno, ["info", "--json", "--no-config"]);
   const DENO_DIR: string = JSON.parse(info.stdout).denoDir;
   const serve = "serve --allow-net --allow-env --host=127.0.0.1 --port=0";
-  // An edit may import a package that is missing: Deno then downloads it, or says so.
+  // An edit may import a missing package: Deno then downloads it, or says why not.
   const mode = watch ? "--watch --no-clear-screen" : "--cached-only";
-  // Static imports: `deno serve` ignores `--preload`, and `import()` needs permission to read.
+  // Not `--preload`, which `deno serve` ignores, nor `import()`, which may not read files.
   const entry = `import "${import.meta.resolve("./end_with_parent.ts")}";
     export { default } from "${new URL("index.ts", folder)}";`;
   const args = [

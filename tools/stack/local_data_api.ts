@@ -26,8 +26,8 @@ export async function startDataApi() {
   const keys = { publishable_key: PUBLISHABLE_KEY, secret_key: SECRET_KEY };
   const app = new App({ connection, auth: { enabled: false, ...keys } });
   const handle = async (request: Request) => {
-    const query = withRawFilters(request);
-    // PGlite loses the whole table in a statement of 32,768 values.
+    const query = withExactFilters(request);
+    // A statement with 32,768 values makes PGlite lose the table.
     const rows = await query.clone().json().catch(() => null);
     const columns = Object.keys(rows?.[0] ?? {}).length;
     if (rows?.length * columns >= 32_768) {
@@ -51,7 +51,7 @@ export async function startDataApi() {
  * trims it, unquotes it, and reads `null`, `true` and `{…}` as something else. It takes a quoted
  * value of an `in` list exactly, so `eq.<value>` becomes such a list.
  */
-function withRawFilters(request: Request): Request {
+function withExactFilters(request: Request): Request {
   const url = new URL(request.url);
   const filters = Array.from(url.searchParams, ([column, filter]) => {
     const value = filter.match(/^eq\.(.*)/s)?.[1]?.replaceAll(/["\\]/g, "\\$&");

@@ -48,8 +48,8 @@ function makeHttpClient() {
  *
  * @param input The query's address.
  * @param init Its method, headers and signal.
- * @returns The Data API's response. One that supabase-js would mistake for a success gets a text
- * that is not JSON, and so becomes a failure.
+ * @returns The Data API's response. Its text is replaced if it is too long, or if supabase-js would
+ * mistake it for a success.
  * @throws {TypeError} When there is no whole response.
  * @throws {DOMException} When the signal aborts.
  */
@@ -59,7 +59,7 @@ export const fetchDataApi: typeof fetch = async (input, init) => {
   const response = await fetch(input, { ...init, ...options });
   const isTooLong = Number(response.headers.get("Content-Length")) > MAX_BYTES;
   if (isTooLong) await response.body?.cancel();
-  // `{}` is no list, so a 200 that is too long fails. It is JSON: no retry follows.
+  // A 200 of `{}` fails, as it is no list, and is not retried, as it is JSON.
   let text = isTooLong ? "{}" : await response.text();
   // supabase-js takes an empty 200 or 404 for a success, and an array in a 404 for no rows.
   if (text === "" || (response.status === 404 && /^\s*\[/.test(text))) {

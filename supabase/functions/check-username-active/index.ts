@@ -2,7 +2,7 @@
  * Tells a simulator add-on whether a user holds an active key of a product: a product is a
  * `project_id`, and the `curr_user` of a key is the user for whom it is active.
  *
- * A request's path: `request.ts` (with `body.ts`) → `activation_keys.ts` (with `retries.ts`,
+ * A request's way: `request.ts` (with `body.ts`) → `activation_keys.ts` (with `retries.ts`,
  * `data_api.ts` and `lookup_failure.ts`) → `responses.ts`.
  */
 import { createLookup } from "./activation_keys.ts";

@@ -8,7 +8,7 @@ const Code = z.string().check(z.regex(/^([A-Z0-9]{5}|PGRST(\d{3}|X\d{2}))$/));
  * Logs a failed lookup as one JSON line. From a response, it takes only the status, and the code if
  * its form is known. So neither a user's name nor the secret key can get into the log.
  *
- * @param failure The last failure of the lookup. Nothing, when the Data API was silent.
+ * @param failure The last failure of the lookup. Nothing, when no attempt had ended.
  * @param duration_ms How long it took, in milliseconds.
  */
 export function logLookupFailure(failure: Result, duration_ms: number): void {

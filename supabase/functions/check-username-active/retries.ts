@@ -17,7 +17,7 @@ const MAX_JITTER_MS = 250;
 
 /**
  * What supabase-js makes of the Data API's response. Status 0: no whole response came. `undefined`:
- * the Data API was silent until time was up.
+ * no attempt had ended when time was up.
  */
 export type Result = PostgrestSingleResponse<unknown> | undefined;
 

@@ -1,5 +1,5 @@
 /**
- * A Data API that responds at once with `ROW`, in the form that its path begins with: `compressed`,
+ * A Data API that responds at once with `ROW`, in the form that the path names first: `compressed`,
  * `chunked`, or `plain` (with `Content-Length`).
  */
 import { Buffer } from "node:buffer";
