@@ -44,9 +44,11 @@ export function stdoutOf(
   throw new Error(stderr);
 }
 
-/** Path of a Deno of the hosted edge runtime's version: `EDGE_DENO`, or else npm's. */
+/**
+ * Path of a Deno of the hosted edge runtime's version: `EDGE_DENO`, or else npm's, which cannot
+ * read the project's lock file, and so runs outside of it.
+ */
 export async function edgeDeno(): Promise<string> {
-  // In `/`, because npm's cannot read the project's lock file.
   const args = ["eval", "console.log(Deno.execPath())"];
   return Deno.env.get("EDGE_DENO") ||
     stdoutOf(await npx(`deno@${VERSIONS.edgeDeno}`, args, { cwd: "/" }));

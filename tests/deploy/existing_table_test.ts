@@ -124,7 +124,7 @@ Deno.test("existing table: all SQL of the page adopts one, and goes back", async
       update public.licenses set revoked = key = 'AAAA-2'`);
     for (let copied = 0; copied < 2; copied++) {
       const block = take("-- Make the function's");
-      await server.exec(take("-- Copy each minute", { "<the block>": block }));
+      await server.exec(take("-- Copy every 5", { "<the block>": block }));
       const keys = await server.exec(`select curr_user from ${KEYS}`);
       assertEquals(keys, [{ curr_user: "Bessie" }]);
     }

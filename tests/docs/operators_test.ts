@@ -190,12 +190,12 @@ Deno.test("operators: the code on the pages does what they say", async (t) => {
       insert into public.exported_keys table public.backup;
       update ${KEYS} set project_id = id where curr_user = 'lost';
       ${take("-- Put keys back")}`);
-    const [row] = await exec(take("-- With damaged"));
+    const [row] = await exec(take("-- List what is not"));
     const lines = `${row?.statements}`.split("\n");
     await exec(lines.filter((line) => line.includes("'lost'")).join(""));
     assertEquals(await askAll("moved", "lost"), [200, 200]);
     await exec(`update ${KEYS} set curr_user = 'Wrong#1'`);
-    const [undone] = await exec(take("-- With an export"));
+    const [undone] = await exec(take("-- Undo the damage"));
     assertEquals([undone?.changed, await ask("before")], [6, 200]);
     await exec(take("drop table public.exported"));
   });

@@ -45,9 +45,9 @@ export const LIMITS = {
   /** How long a lookup may take, in milliseconds, and how many attempts it may make. */
   lookupMs: 5_000,
   attempts: 6,
-  /** The last attempt begins at least so many milliseconds after the first. */
+  /** Least milliseconds from the first attempt to the last. */
   lastAttemptMs: 4_200,
-  /** How long an idle connection is kept at most, and a new one at least. */
+  /** Longest idle time of a connection, and least time between replacements. */
   idleMs: 10_000,
   keptMs: 5_000,
   /** Longest declared response of the Data API that is read. */

@@ -82,7 +82,7 @@ export async function residentMb(pid: number): Promise<number> {
   return Math.round(Number(stdout) / 1024);
 }
 
-/** Waits until a process has ended. Does not wait on Windows. */
+/** Waits until a process takes no memory any more. Does not wait on Windows. */
 export function waitUntilGone(pid: number) {
   const isGone = async () => !await residentMb(pid).catch(() => 0);
   return waitUntil(isGone, () => `Process ${pid} still runs`);

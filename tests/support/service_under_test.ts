@@ -55,7 +55,7 @@ export async function issueKeys(
     return { id: crypto.randomUUID(), project_id, curr_user };
   });
   await changeKeys("POST", "", keys);
-  // By key, not by product: a deployed service may hold keys of a product with that id.
+  // By key, not by product: a deployed service may hold other keys of the product.
   const search = `?id=in.(${keys.map(({ id }) => id)})`;
   const remove = () => changeKeys("DELETE", search);
   return { id: project_id, [Symbol.asyncDispose]: remove };

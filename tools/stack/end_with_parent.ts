@@ -1,6 +1,6 @@
 /**
- * Ends the process that imports it when its standard input closes, which happens when the process
- * that started it ends, in whatever way.
+ * Ends the importing process when its standard input closes: when its parent has ended, in whatever
+ * way.
  */
 (async () => {
   for await (const _chunk of Deno.stdin.readable);

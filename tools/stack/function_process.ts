@@ -7,7 +7,7 @@ import { FUNCTION_FOLDER } from "../project.ts";
 import { StartError } from "./start_error.ts";
 
 export interface FunctionOptions {
-  /** Its environment: this, and what the system and Deno need. Nothing else is inherited. */
+  /** Its environment, beside what the system and Deno need. Nothing else is inherited. */
   env: Record<string, string>;
   /** Its folder, with `index.ts`. The project's by default. */
   folder?: URL;
@@ -46,7 +46,7 @@ export async function startFunction(
   const serve = "serve --allow-net --allow-env --host=127.0.0.1 --port=0";
   // An edit may import a missing package: Deno then downloads it, or says why not.
   const mode = watch ? "--watch --no-clear-screen" : "--cached-only";
-  // Not `--preload`, which `deno serve` ignores, nor `import()`, which may not read files.
+  // Static, so that it runs before the function. `deno serve` ignores `--preload`.
   const entry = `import "${import.meta.resolve("./end_with_parent.ts")}";
     export { default } from "${new URL("index.ts", folder)}";`;
   const args = [
@@ -81,7 +81,7 @@ export async function startFunction(
       hasServed = true;
       serving.resolve();
     } else if (output.includes("Restarting on file change")) {
-      // The first start failed, and Deno's watcher would now wait for an edit.
+      // The watcher says so if the first start fails, and waits for an edit.
       kill();
     }
   };

@@ -20,8 +20,7 @@ export function createLookup(url: string, secretKey: string) {
     // There is no session, and this keeps supabase-js from looking for one at every query.
     accessToken: () => Promise.resolve(null),
     global: { fetch: fetchDataApi },
-    // Its own retries take longer than 5 s, and leave out connections that drop during the
-    // response.
+    // Its own retries take longer than 5 s, and do not cover a response that breaks off.
     db: { retry: false },
   }).from("activation_keys");
 

@@ -11,8 +11,8 @@ const MAX_BYTES = 1024 * 1024;
 const MAX_IDLE_MS = 10_000;
 
 /**
- * Shortest time between replacements, in milliseconds: as long as a lookup may take, so that no
- * lookup that began before a replacement causes the next.
+ * Shortest time between replacements, in milliseconds: as long as a lookup may take, so that one
+ * that began on the old connections does not replace the new ones.
  */
 const MIN_KEPT_MS = 5_000;
 
@@ -21,7 +21,7 @@ let httpClient = makeHttpClient();
 let replacedAt = -Infinity;
 
 /**
- * Lets the next queries go over new connections, unless the last change is less than 5 s old.
+ * Lets the next queries go over new connections, unless the last replacement was less than 5 s ago.
  * Connections can go bad: they die in silence, or fail for as long as they are used. Deno keeps
  * using them; only a new client opens new ones. Queries under way on the old ones go on.
  */
@@ -59,7 +59,7 @@ export const fetchDataApi: typeof fetch = async (input, init) => {
   const response = await fetch(input, { ...init, ...options });
   const isTooLong = Number(response.headers.get("Content-Length")) > MAX_BYTES;
   if (isTooLong) await response.body?.cancel();
-  // A 200 of `{}` fails, as it is no list, and is not retried, as it is JSON.
+  // With a 200, `{}` is a failure (no list) that is not retried (valid JSON).
   let text = isTooLong ? "{}" : await response.text();
   // supabase-js takes an empty 200 or 404 for a success, and an array in a 404 for no rows.
   if (text === "" || (response.status === 404 && /^\s*\[/.test(text))) {

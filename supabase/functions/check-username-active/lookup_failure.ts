@@ -14,8 +14,8 @@ const Code = z.string().check(z.regex(/^([A-Z0-9]{5}|PGRST(\d{3}|X\d{2}))$/));
 export function logLookupFailure(failure: Result, duration_ms: number): void {
   const { status = 0, error } = failure ?? {};
   // supabase-js says 0 when there was no whole response.
-  const names: Record<number, string> = { 0: "unreachable", 200: "malformed" };
-  const kind = failure ? names[status] ?? `http_${status}` : "timeout";
+  const kinds: Record<number, string> = { 0: "unreachable", 200: "malformed" };
+  const kind = !failure ? "timeout" : kinds[status] ?? `http_${status}`;
   // The error may be any JSON, whatever its type says.
   const code = Code.safeParse(error?.code).data ?? kind;
   const line = { event: "lookup_failed", code, status, duration_ms };

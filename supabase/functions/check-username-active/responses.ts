@@ -1,15 +1,15 @@
 import { corsHeaders } from "@supabase/supabase-js/cors";
 
-// Of every response.
+// Every response has these.
 const HEADERS = {
   "Access-Control-Allow-Origin": "*",
   "Cache-Control": "no-store",
 };
 
-// Of the 405.
+// The 405 has these.
 const HEADERS_405 = { ...HEADERS, Allow: "POST, OPTIONS" };
 
-// Of the response to a preflight.
+// The response to a preflight has these.
 const PREFLIGHT_HEADERS = {
   // These allow the headers that supabase-js clients send.
   ...corsHeaders,
