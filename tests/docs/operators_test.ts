@@ -102,7 +102,7 @@ Deno.test("operators: the code on the pages does what they say", async (t) => {
   await t.step("keys, a bundle, an erasure, and CSV", async () => {
     assertEquals(await statusOf("CaptainKirin"), 200);
     assertEquals(await statusOf("limit=1"), 200);
-    await exec(take("-- Give nobody"));
+    await exec(take("-- Give 'nobody'"));
     assertEquals(await statusOf('\\"nobody'), 200);
     await exec(`${take("gen_random_uuid();")} truncate ${KEYS}`);
     const values = { "<key>": "", "<second key>": "", "<code>": "A" };

@@ -8,7 +8,7 @@ import { VERSIONS } from "../../tools/versions.ts";
 import * as CONTRACT from "../support/contract.ts";
 import { DESCRIBED_STATUSES, descriptionOf } from "../support/openapi.ts";
 import {
-  CALLERS,
+  CALLER_PAGE,
   EXISTING_TABLE,
   INCIDENTS,
   OPENAPI,
@@ -33,7 +33,7 @@ const NUMBERS: [number: number, text: string, ...pages: string[]][] = [
   [LOOKUP_S, "took more than # seconds", OPENAPI],
   [LIMITS.attempts, "at most # attempts", INCIDENTS],
   [LIMITS.responseMiB, "# MiB", INCIDENTS],
-  [PORT, "127.0.0.1:#", "README.md", CALLERS, OPENAPI],
+  [PORT, "127.0.0.1:#", "README.md", CALLER_PAGE, OPENAPI],
 ];
 
 for (const [number, around, ...pages] of NUMBERS) {

@@ -38,7 +38,7 @@ export function assertDescribed(response: Response, text: string): void {
   const { headers = {}, content } = descriptionOf(status);
   for (const [name, { example }] of Object.entries(headers)) {
     const value = response.headers.get(name);
-    assert(example ? value === example : value, `${name}: ${value}`);
+    assert(value && value === (example ?? value), `${name}: ${value}`);
   }
   // A response to HEAD has no body.
   if (!text) return;

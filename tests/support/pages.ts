@@ -2,7 +2,7 @@ import { FUNCTION_FOLDER_PATH, PROJECT } from "../../tools/project.ts";
 import { VERSIONS } from "../../tools/versions.ts";
 
 /** Paths of pages. `OPERATORS` lacks `EXISTING_TABLE`, which has a test of its own. */
-export const CALLERS = `${FUNCTION_FOLDER_PATH}README.md`;
+export const CALLER_PAGE = `${FUNCTION_FOLDER_PATH}README.md`;
 export const OPENAPI = `${FUNCTION_FOLDER_PATH}openapi.yaml`;
 export const INCIDENTS = "supabase/incidents.md";
 export const OPERATORS = ["README.md", "supabase/README.md", INCIDENTS];
@@ -12,7 +12,7 @@ export const EXISTING_TABLE = "supabase/existing-table.md";
 export const PAGES = [
   ...OPERATORS,
   EXISTING_TABLE,
-  CALLERS,
+  CALLER_PAGE,
   "CONTRIBUTING.md",
   "tools/bench/README.md",
 ];

@@ -44,8 +44,8 @@ export const testWithKeys = (name: string, fn: () => Promise<void>) =>
   Deno.test(name, { ignore: isReadOnly }, fn);
 
 /**
- * Issues a key for each user; null is no user yet. Their product is a new one by default, and is
- * returned. Disposing of it removes the keys.
+ * Issues a key for each user; null is no user yet. The `id` returned is their product's, a new one
+ * by default. Disposing of the result removes the keys.
  */
 export async function issueKeys(
   users: (string | null)[],

@@ -33,17 +33,17 @@ for (const form of ["compressed", "chunked", "plain"]) {
   const API_URL = `${dataApi.url.origin}/${form}`;
   const env = platformEnv({ ...LOCAL_SERVICE, API_URL });
   const bare: Figures[] = [];
-  const byName = { bare, function: [], scaffold: [] };
-  const handlers = Object.entries<Figures[]>(byName);
+  const all = { bare, function: [], scaffold: [] };
+  const byName = Object.entries<Figures[]>(all);
   for (let round = 1; round <= ROUNDS; round++) {
     console.error(`${form}, round ${round} of ${ROUNDS} ...`);
-    for (const [name, figures] of handlers) {
+    for (const [name, figures] of byName) {
       const measured = await measure(folderOf(name), env);
       figures.push(measured);
       (importsMs[name] ??= []).push(measured.importMs);
     }
   }
-  for (const [name, figures] of handlers) {
+  for (const [name, figures] of byName) {
     const perCpuSecond = figures.map(({ perCpuSecond }) => perCpuSecond);
     const ofBare = perCpuSecond.map((own, index) =>
       own / (bare[index]?.perCpuSecond ?? NaN)

@@ -46,7 +46,7 @@ export async function startFunction(
   const serve = "serve --allow-net --allow-env --host=127.0.0.1 --port=0";
   // An edit may import a missing package: Deno then downloads it, or says why not.
   const mode = watch ? "--watch --no-clear-screen" : "--cached-only";
-  // Static, so that it runs before the function. `deno serve` ignores `--preload`.
+  // Modules run in this order. (`deno serve` ignores `--preload`.)
   const entry = `import "${import.meta.resolve("./end_with_parent.ts")}";
     export { default } from "${new URL("index.ts", folder)}";`;
   const args = [
@@ -81,7 +81,7 @@ export async function startFunction(
       hasServed = true;
       serving.resolve();
     } else if (output.includes("Restarting on file change")) {
-      // The watcher says so if the first start fails, and waits for an edit.
+      // The first start failed, and the watcher would wait for an edit.
       kill();
     }
   };

@@ -27,10 +27,10 @@ export async function startDataApi() {
   const app = new App({ connection, auth: { enabled: false, ...keys } });
   const handle = async (request: Request) => {
     const query = withExactFilters(request);
-    // A statement with 32,768 values makes PGlite lose the table.
-    const rows = await query.clone().json().catch(() => null);
-    const columns = Object.keys(rows?.[0] ?? {}).length;
-    if (rows?.length * columns >= 32_768) {
+    // An insert of 32,768 values makes PGlite lose the table.
+    const insert = await query.clone().json().catch(() => null);
+    const columns = Object.keys(insert?.[0] ?? {}).length;
+    if (insert?.length * columns >= 32_768) {
       const message = "Too many keys for this stack: add up to 5,000 at once.";
       return Response.json({ message }, { status: 413 });
     }

@@ -32,7 +32,7 @@ const MIN_COUNTED_BYTES = 2 * 1024;
  * why there is none: it is too long, does not arrive within 10 s, or breaks off. Never throws.
  */
 export async function readBody(request: Request) {
-  // Deno 2.1 lets `Content-Length` through beside this one: it is then wrong.
+  // Beside this header, `Content-Length` is wrong, yet Deno 2.1 lets it pass.
   const isChunked = request.headers.has("Transfer-Encoding");
   const declared = isChunked ? null : request.headers.get("Content-Length");
   if (declared !== null && Number(declared) <= MAX_BODY_BYTES) {

@@ -59,7 +59,7 @@ export const fetchDataApi: typeof fetch = async (input, init) => {
   const response = await fetch(input, { ...init, ...options });
   const isTooLong = Number(response.headers.get("Content-Length")) > MAX_BYTES;
   if (isTooLong) await response.body?.cancel();
-  // With a 200, `{}` is a failure (no list) that is not retried (valid JSON).
+  // `{}` makes a 200 fail (no list) without a retry (valid JSON).
   let text = isTooLong ? "{}" : await response.text();
   // supabase-js takes an empty 200 or 404 for a success, and an array in a 404 for no rows.
   if (text === "" || (response.status === 404 && /^\s*\[/.test(text))) {
