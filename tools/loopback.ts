@@ -1,12 +1,16 @@
 import { once } from "node:events";
 import type { AddressInfo, Server } from "node:net";
 
-/** Serves on a free loopback port until the result is disposed of. */
-export function serveOnLoopback(handler: Deno.ServeHandler) {
+/** Serves on a free loopback port, over TLS if it gets a key, until the result is disposed of. */
+export function serveOnLoopback(
+  handler: Deno.ServeHandler<Deno.NetAddr>,
+  tls?: Deno.TlsCertifiedKeyPem,
+) {
   const options = { hostname: "127.0.0.1", port: 0, onListen: () => {} };
-  const server = Deno.serve(options, handler);
-  const url = `http://127.0.0.1:${server.addr.port}`;
-  return { url, [Symbol.asyncDispose]: () => server.shutdown() };
+  const server = Deno.serve({ ...options, ...tls }, handler);
+  const { port } = server.addr;
+  const url = `http${tls ? "s" : ""}://127.0.0.1:${port}`;
+  return { url, port, [Symbol.asyncDispose]: () => server.shutdown() };
 }
 
 /**

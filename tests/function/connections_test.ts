@@ -2,7 +2,7 @@
 import * as net from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { assert, assertEquals } from "@std/assert";
-import { listenOnLoopback } from "../../tools/loopback.ts";
+import { listenOnLoopback, serveOnLoopback } from "../../tools/loopback.ts";
 import { startFunction } from "../../tools/stack/function_process.ts";
 import { LOCAL_SERVICE, platformEnv } from "../../tools/stack/local_service.ts";
 import { ACTIVE, DATABASE_ERROR, LIMITS } from "../support/contract.ts";
@@ -47,22 +47,21 @@ async function startOn(isHttp2: boolean) {
   let behaviour = aRow;
   const used = new Set<number>();
   const bad = new Set<number>();
-  const address = { hostname: "127.0.0.1", port: 0, onListen: () => {} };
-  const options = isHttp2 ? { ...address, cert, key } : address;
   // Not by Node's HTTP/2 server, at which Deno 2.9.6 crashes now and then.
-  const server = Deno.serve(options, ({ url }, { remoteAddr: { port } }) => {
-    // The caller's port identifies the connection.
-    used.add(port);
-    const behave = bad.has(port) ? error(503, "PGRST002") : behaviour;
-    return behave(url);
-  });
-  unfinished.defer(() => server.shutdown());
+  const dataApi = unfinished.use(
+    serveOnLoopback(({ url }, { remoteAddr: { port } }) => {
+      // The caller's port identifies the connection.
+      used.add(port);
+      const behave = bad.has(port) ? error(503, "PGRST002") : behaviour;
+      return behave(url);
+    }, isHttp2 ? { cert, key } : undefined),
+  );
 
   // The network passes bytes on until a connection dies. The function then hears nothing more.
   const connections: net.Socket[] = [];
   const dead = new Set<net.Socket>();
   const relay = net.createServer((client) => {
-    const upstream = net.connect(server.addr.port, "127.0.0.1");
+    const upstream = net.connect(dataApi.port, "127.0.0.1");
     connections.push(client);
     client.on("data", (bytes) => dead.has(client) || upstream.write(bytes));
     upstream.on("data", (bytes) => dead.has(client) || client.write(bytes));
