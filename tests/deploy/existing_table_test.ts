@@ -118,12 +118,12 @@ Deno.test("existing table: all SQL of the page adopts one, and goes back", async
       create function cron.schedule(job text, at text, command text) returns void
         language plpgsql as 'begin execute command; end'`);
     await migrate(server);
-    await server.exec(take("-- Make the function's"));
+    const block = take("-- Make the function's");
+    await server.exec(block);
     await assertServes(server);
     await server.exec(`update public.users set name = ' Bessie' where id = 7;
       update public.licenses set revoked = key = 'AAAA-2'`);
     for (let copied = 0; copied < 2; copied++) {
-      const block = take("-- Make the function's");
       await server.exec(take("-- Copy every 5", { "<the block>": block }));
       const keys = await server.exec(`select curr_user from ${KEYS}`);
       assertEquals(keys, [{ curr_user: "Bessie" }]);

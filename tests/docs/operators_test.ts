@@ -53,7 +53,7 @@ const STEPS: [sql: string, rows: number, then: number[], known?: string][] = [
   ["-- Add its keys", 40_000, FIRST, "ftt"],
   ["-- Add its keys", 0, FIRST, "ftt"],
   ["remove the file's", 0, FIRST, "ftt"],
-  [`update ${KEYS} set curr_user = null where code = '0'`, 0, NEITHER],
+  [`update ${KEYS} set curr_user=null where code='0' returning 1`, 1, NEITHER],
   ["-- Issue by code", 1, NEITHER],
   ["Record its", 1, FIRST, "ftt"],
 ];
@@ -102,6 +102,7 @@ Deno.test("operators: the code on the pages does what they say", async (t) => {
   await t.step("keys, a bundle, an erasure, and CSV", async () => {
     assertEquals(await statusOf("CaptainKirin"), 200);
     assertEquals(await statusOf("limit=1"), 200);
+    assertEquals(await statusOf('\\"nobody'), 499);
     await exec(take("-- Give 'nobody'"));
     assertEquals(await statusOf('\\"nobody'), 200);
     await exec(`${take("gen_random_uuid();")} truncate ${KEYS}`);

@@ -76,6 +76,7 @@ const FIRST_DECIDES: Fault[] = [
   // Any other code is not logged.
   ["no code", error(400, null), "http_400 400"],
   ["a code in lower case", error(400, "42p01"), "http_400 400"],
+  ["PostgREST's in lower case", error(400, "pgrst100"), "http_400 400"],
   ["a code and a line break", error(400, "42501\n"), "http_400 400"],
   ["a code too short", error(400, "4250"), "http_400 400"],
   ["a code too long", error(400, "425010"), "http_400 400"],

@@ -43,5 +43,5 @@ export function assertDescribed(response: Response, text: string): void {
   // A response to HEAD has no body.
   if (!text) return;
   const examples = JSON.stringify(content ?? null);
-  assert(examples.includes(text), `openapi.yaml: no ${text}`);
+  assert(examples.includes(`:${text}`), `openapi.yaml: no ${text}`);
 }

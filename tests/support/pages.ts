@@ -29,12 +29,12 @@ export function readPage(page: string): Promise<string> {
 export const readExample = (file: string) =>
   readPage(`${FUNCTION_FOLDER_PATH}examples/${file}`);
 
-/** What separates snippets in a block of code, for each language that tests run. */
-const SEPARATORS: Record<string, string> = { sh: "\n", sql: "\n\n" };
+/** What separates snippets in a block, for each language that tests run. A block of js is one. */
+const SEPARATORS: Record<string, string> = { sh: "\n", sql: "\n\n", js: "```" };
 
 /**
- * Returns the snippets on pages, in their order: each statement of SQL, and each line for a shell.
- * With a heading, only those under it.
+ * Returns the snippets on pages, in their order: each statement of SQL, each line for a shell, each
+ * block of JavaScript. With a heading, only those under it.
  */
 export async function readSnippets(pages: string[], heading = "") {
   const sections = (await Promise.all(pages.map(readPage)))
@@ -59,10 +59,7 @@ export async function readSnippets(pages: string[], heading = "") {
       }
       left.delete(found);
       return Object.entries(values)
-        .reduce(
-          (snippet, [old, by]) => snippet.replaceAll(old, () => by),
-          found,
-        );
+        .reduce((it, [old, by]) => it.replaceAll(old, () => by), found);
     },
   };
 }

@@ -1,7 +1,4 @@
-/**
- * Ends the importing process when its standard input closes: when its parent has ended, in whatever
- * way.
- */
+/** Ends the importing process when its standard input closes: when its parent has ended. */
 (async () => {
   for await (const _chunk of Deno.stdin.readable);
   try {
