@@ -1,9 +1,9 @@
 import { createClient } from "@supabase/supabase-js";
-import { fetchDataApi, replaceConnections } from "./data_api.ts";
+import { fetchDataApi, isTransient, replaceConnections } from "./data_api.ts";
 import type { Database } from "./database.types.ts";
 import { logLookupFailure } from "./lookup_failure.ts";
 import type { ActivationCheck } from "./request.ts";
-import { isTransient, retry } from "./retries.ts";
+import { retry } from "./retries.ts";
 
 /**
  * Makes the function that looks up activation keys, and with it the one supabase-js client of the
@@ -27,11 +27,11 @@ export function createLookup(url: string, secretKey: string) {
   return async ({ username, project_id }: ActivationCheck) => {
     const startedAt = performance.now();
     // supabase-js sends the query when it is awaited, and reports every failure as a value.
-    const result = await retry((signal) =>
+    const ask = (signal: AbortSignal) =>
       activationKeys.select("project_id")
         .eq("project_id", project_id).eq("curr_user", username)
-        .limit(1).abortSignal(signal)
-    );
+        .limit(1).abortSignal(signal);
+    const result = await retry(ask, isTransient);
     const rows = result?.data;
     // Only a 200 is complete: a 206 may leave rows out. Types do not validate a response, so each
     // row has to show the `project_id` that was asked for.

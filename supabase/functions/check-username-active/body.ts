@@ -93,7 +93,7 @@ async function* piecesOf(body: ReadableStream<Uint8Array>) {
     // Each piece goes into the same memory: otherwise Deno takes 64 KB for a piece of one byte.
     reader = body.getReader({ mode: "byob" });
   } catch {
-    // A body that did not come over the network: its pieces are in memory already.
+    // Not a byte stream: this process itself has made the request, as a test of `fetch` does.
     return yield* body;
   }
   let read = await reader.read(new Uint8Array(MAX_BODY_BYTES));

@@ -1,3 +1,5 @@
+import type { PostgrestSingleResponse } from "@supabase/supabase-js";
+
 /**
  * Longest response that is read, in bytes, if it declares its length. One row is asked for; the
  * rest is room for the error pages of gateways.
@@ -68,3 +70,29 @@ export const fetchDataApi: typeof fetch = async (input, init) => {
   // The same response with another text: `new Response` would reject a status such as 600.
   return Object.assign(response, { text: () => Promise.resolve(text) });
 };
+
+/**
+ * What supabase-js makes of a response of the Data API. Status 0: no whole response came.
+ * `undefined`: no query had ended when time was up.
+ */
+export type Result = PostgrestSingleResponse<unknown> | undefined;
+
+/**
+ * Tells whether a result is a failure that may pass. These are:
+ * - silence, and a response that is not whole;
+ * - a 200 whose text is not JSON, because Deno takes some cut responses for whole;
+ * - 502 to 599, which gateways and PostgREST return during an outage;
+ * - a 400 with an empty code, which PostgREST returns for the queries in flight when PostgreSQL
+ *   crashes;
+ * - a 401 `PGRST303`, which hosted projects return for a sound key now and then.
+ *
+ * @param result What became of a query, or of a lookup.
+ * @returns Whether another query, or another connection, may have another result.
+ */
+export function isTransient(result: Result): boolean {
+  const { status = 0, error } = result ?? {};
+  return status === 0 || (status === 200 && error !== null) ||
+    (status >= 502 && status < 600) ||
+    (status === 400 && error?.code === "") ||
+    (status === 401 && error?.code === "PGRST303");
+}

@@ -1,12 +1,12 @@
 import * as z from "zod/mini";
-import type { Result } from "./retries.ts";
+import type { Result } from "./data_api.ts";
 
 /** The form of PostgreSQL's codes and of PostgREST's. */
 const Code = z.string().check(z.regex(/^([A-Z0-9]{5}|PGRST(\d{3}|X\d{2}))$/));
 
 /**
- * Logs a failed lookup as one JSON line. From a response, it takes only the status, and the code if
- * its form is known. So neither a user's name nor the secret key can get into the log.
+ * Logs a failed lookup as one JSON line. Of a response, only the status gets into the log, and the
+ * code if it has the form of one: no message, and nothing of another form.
  *
  * @param failure The last failure of the lookup. Nothing, when no attempt had ended.
  * @param duration_ms How long it took, in milliseconds.

@@ -1,25 +1,28 @@
 import { corsHeaders } from "@supabase/supabase-js/cors";
 
-// Every response has these.
+const ALLOWED_METHODS = "POST, OPTIONS";
+
+/** The headers that supabase-js clients send. */
+const { "Access-Control-Allow-Headers": ALLOWED_HEADERS = "" } = corsHeaders;
+
+/** The headers of every response. */
 const HEADERS = {
   "Access-Control-Allow-Origin": "*",
   "Cache-Control": "no-store",
 };
 
-// The 405 has these.
-const HEADERS_405 = { ...HEADERS, Allow: "POST, OPTIONS" };
-
-// The response to a preflight has these.
-const PREFLIGHT_HEADERS = {
-  // These allow the headers that supabase-js clients send.
-  ...corsHeaders,
-  ...HEADERS,
-  "Access-Control-Allow-Methods": HEADERS_405.Allow,
-  // A day, in seconds. Without it, a page sends a preflight before nearly every request.
-  "Access-Control-Max-Age": "86400",
+/** Further headers, by status. */
+const MORE_HEADERS: Record<number, Record<string, string>> = {
+  204: {
+    "Access-Control-Allow-Methods": ALLOWED_METHODS,
+    "Access-Control-Allow-Headers": ALLOWED_HEADERS,
+    // A day, in seconds. Without it, a page sends a preflight before nearly every request.
+    "Access-Control-Max-Age": "86400",
+  },
+  405: { Allow: ALLOWED_METHODS },
 };
 
-// A body is fixed text, so it can name no table, host or key, and has no stack trace.
+// Each body is fixed text, so it can name no table, host or key, and has no stack trace.
 const RESPONSES = {
   active: { status: 200, success: true },
   not_found: { status: 499, error: "User not found for project" },
@@ -41,9 +44,6 @@ const RESPONSES = {
  */
 export function respond(outcome: keyof typeof RESPONSES): Response {
   const { status, ...body } = RESPONSES[outcome];
-  if (status === 204) {
-    return new Response(null, { status, headers: PREFLIGHT_HEADERS });
-  }
-  const headers = status === 405 ? HEADERS_405 : HEADERS;
-  return Response.json(body, { status, headers });
+  const init = { status, headers: { ...HEADERS, ...MORE_HEADERS[status] } };
+  return status === 204 ? new Response(null, init) : Response.json(body, init);
 }

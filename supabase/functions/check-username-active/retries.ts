@@ -1,7 +1,5 @@
-import type { PostgrestSingleResponse } from "@supabase/supabase-js";
-
-/** How long a lookup may take, all of its attempts included, in milliseconds. */
-const MAX_LOOKUP_MS = 5_000;
+/** How long all attempts together may take, in milliseconds. */
+const MAX_TOTAL_MS = 5_000;
 
 /**
  * When the attempts after the first one are due, in milliseconds after the first one began. The
@@ -16,28 +14,23 @@ const RETRY_AT_MS = [50, 500, 1_400, 2_850, 4_300];
 const MAX_JITTER_MS = 250;
 
 /**
- * What supabase-js makes of the Data API's response. Status 0: no whole response came. `undefined`:
- * no attempt had ended when time was up.
- */
-export type Result = PostgrestSingleResponse<unknown> | undefined;
-
-/** Makes one attempt, and ends it when the signal aborts. Never throws. */
-type Attempt = (signal: AbortSignal) => PromiseLike<Result>;
-
-/**
- * Makes up to six attempts, one after the other, until one succeeds, one fails for a reason that
- * will not pass, or 5 s are over. A slow attempt is waited for: another one beside it would make a
- * busy Data API busier.
+ * Makes up to six attempts, one after the other, until a result is final or 5 s are over. A slow
+ * attempt is waited for: another one beside it would make a busy Data API busier.
  *
- * @param attempt Makes one attempt.
- * @returns The last attempt's result. If time ran out during it, the previous one's, if any.
+ * @param attempt Makes one attempt, and ends it when the signal aborts. It must not throw.
+ * @param isTransient Tells whether a result is a failure that may pass. Any other result is final.
+ * @returns The last attempt's result. If time ran out during that attempt, the result of the one
+ * before it, or `undefined` if it was the first.
  */
-export async function retry(attempt: Attempt): Promise<Result> {
+export async function retry<Result>(
+  attempt: (signal: AbortSignal) => PromiseLike<Result>,
+  isTransient: (result: Result) => boolean,
+): Promise<Result | undefined> {
   const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(), MAX_LOOKUP_MS);
+  const timer = setTimeout(() => controller.abort(), MAX_TOTAL_MS);
   const jitteredStart = performance.now() + MAX_JITTER_MS * Math.random();
 
-  let lastFailure: Result;
+  let lastFailure: Result | undefined;
   let result = await attempt(controller.signal);
   for (const dueMs of RETRY_AT_MS) {
     if (controller.signal.aborted || !isTransient(result)) break;
@@ -51,24 +44,4 @@ export async function retry(attempt: Attempt): Promise<Result> {
   clearTimeout(timer);
   // An attempt that ran out of time says nothing about the Data API.
   return controller.signal.aborted ? lastFailure : result;
-}
-
-/**
- * Tells whether a result is a failure that may pass. These are:
- * - silence, and a response that is not whole;
- * - a 200 whose text is not JSON, because Deno takes some cut responses for whole;
- * - 502 to 599, which gateways and PostgREST return during an outage;
- * - a 400 with an empty code, which PostgREST returns for the queries in flight when PostgreSQL
- *   crashes;
- * - a 401 `PGRST303`, which hosted projects return for a sound key now and then.
- *
- * @param result What became of an attempt, or of a lookup.
- * @returns Whether another attempt, or another connection, may have another result.
- */
-export function isTransient(result: Result): boolean {
-  const { status = 0, error } = result ?? {};
-  return status === 0 || (status === 200 && error !== null) ||
-    (status >= 502 && status < 600) ||
-    (status === 400 && error?.code === "") ||
-    (status === 401 && error?.code === "PGRST303");
 }
