@@ -1,8 +1,12 @@
 /** Connections to the Data API that go bad, on HTTP/2 over TLS and on HTTP/1.1. */
+import FakeTimers from "@sinonjs/fake-timers";
+import { once } from "node:events";
+import { createServer } from "node:http";
 import * as net from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { assert, assertEquals } from "@std/assert";
 import { listenOnLoopback, serveOnLoopback } from "../../tools/loopback.ts";
+import { FUNCTION_FOLDER } from "../../tools/project.ts";
 import { startFunction } from "../../tools/stack/function_process.ts";
 import { LOCAL_SERVICE, platformEnv } from "../../tools/stack/local_service.ts";
 import { ACTIVE, DATABASE_ERROR, LIMITS } from "../support/contract.ts";
@@ -78,24 +82,19 @@ async function startOn(isHttp2: boolean) {
   return Object.assign(unfinished.move(), {
     /** Lets callers ask at the same time. Returns how many get a 500. The others get a 200. */
     async ask(callers = CALLERS): Promise<number> {
-      let lost = 0;
-      await Promise.all(Array.from({ length: callers }, async () => {
+      const asking = Array.from({ length: callers }, async () => {
         const product = crypto.randomUUID();
         const response = await check(product, "a", edgeFunction.url);
         const isLost = response.status === DATABASE_ERROR.status;
         await assertResponse(response, isLost ? DATABASE_ERROR : ACTIVE);
-        if (isLost) lost++;
-      }));
-      return lost;
+        return isLost;
+      });
+      return (await Promise.all(asking)).filter((isLost) => isLost).length;
     },
     /** Lets all connections made so far die in silence. */
-    breakNetwork() {
-      for (const client of connections) dead.add(client);
-    },
+    breakNetwork: () => connections.forEach((client) => dead.add(client)),
     /** Lets all connections used so far lead to a 503. */
-    breakBackend() {
-      for (const port of used) bad.add(port);
-    },
+    breakBackend: () => used.forEach((port) => bad.add(port)),
     /** Lets the Data API behave like this on connections that are not bad. */
     behave: (next: Behaviour) => void (behaviour = next),
     /** The connections that the function has made. */
@@ -127,24 +126,29 @@ function testOnBoth(name: string, fn: (setup: Setup) => Promise<void>) {
   });
 }
 
-/** How connections go bad, and the code that the lookups on them log. */
-const FAULTS: [what: string, code: string, fault: (setup: Setup) => void][] = [
-  ["die in silence", "timeout", (setup) => setup.breakNetwork()],
-  ["only lead to a 503", "PGRST002", (setup) => setup.breakBackend()],
-];
-
-for (const [what, code, fault] of FAULTS) {
-  testOnBoth(`those that ${what} cost one round of lookups`, async (setup) => {
-    fault(setup);
-    const lost = await setup.ask();
-    assert(lost > 0, "no lookup used a bad connection");
-    for (let round = 0; round < 3; round++) {
-      assertEquals(await setup.ask(), 0);
-    }
-    const lines = await logged(setup.edgeFunction, lost);
-    assertEquals(lines.map(({ code }) => code), Array(lost).fill(code));
-  });
+/** Fails unless some lookups are lost, each with this line in the log, and then no more. */
+async function assertCostsOneRound(setup: Setup, line: string) {
+  const lost = await setup.ask();
+  assert(lost > 0, "no lookup used a bad connection");
+  assertEquals(await setup.ask() + await setup.ask() + await setup.ask(), 0);
+  assertEquals(await logged(setup.edgeFunction, lost), Array(lost).fill(line));
 }
+
+testOnBoth(
+  "those that die in silence cost one round of lookups",
+  async (setup) => {
+    setup.breakNetwork();
+    await assertCostsOneRound(setup, "timeout 0");
+  },
+);
+
+testOnBoth(
+  "those that only lead to a 503 cost one round of lookups",
+  async (setup) => {
+    setup.breakBackend();
+    await assertCostsOneRound(setup, "PGRST002 503");
+  },
+);
 
 testOnBoth("those that died while idle cost no lookup", async (setup) => {
   setup.breakNetwork();
@@ -159,4 +163,60 @@ testOnBoth("those that led to a lasting failure are kept", async (setup) => {
   setup.behave(aRow);
   assertEquals(await setup.ask(1), 0);
   assertEquals(setup.connections.length, length);
+});
+
+/** Lets `Deno.createHttpClient` fail, as in a runtime without it, until this is disposed of. */
+function breakClients(): Disposable {
+  const { createHttpClient } = Deno;
+  Deno.createHttpClient = () => {
+    throw new TypeError("Deno.createHttpClient is not a function");
+  };
+  return {
+    [Symbol.dispose]: () => void (Deno.createHttpClient = createHttpClient),
+  };
+}
+
+Deno.test("connections: replaced at most once in 5 s, and closed once there are others", async () => {
+  const time = FakeTimers.install({ toFake: ["performance"] });
+  using _time = { [Symbol.dispose]: () => time.uninstall() };
+  const opened: net.Socket[] = [];
+  const server = createServer((_request, response) => response.end("[]"));
+  server.on("connection", (connection) => opened.push(connection));
+  await using dataApi = await listenOnLoopback(server);
+  const file = new URL("data_api.ts", FUNCTION_FOLDER);
+  const { fetchDataApi, replaceConnections } = await import(file.href);
+  /** Waits until a connection is closed. Rejects after 5 s: idle ones are closed after 10 s. */
+  const closed = (connection: net.Socket) =>
+    connection.closed ||
+    once(connection, "close", { signal: AbortSignal.timeout(5_000) });
+  /** Asks once. Fails unless so many connections were opened by then, and all but one closed. */
+  const assertOpened = async (expected: number) => {
+    await fetchDataApi(dataApi.url);
+    assertEquals(opened.length, expected);
+    await Promise.all(opened.slice(0, -1).map(closed));
+  };
+
+  await assertOpened(1);
+  replaceConnections();
+  await assertOpened(2);
+  time.tick(LIMITS.keptMs - 1);
+  replaceConnections();
+  await assertOpened(2);
+  time.tick(1);
+  {
+    using _broken = breakClients();
+    replaceConnections();
+    await assertOpened(2);
+  }
+  replaceConnections();
+  await Promise.all(opened.map(closed));
+});
+
+Deno.test("connections: a runtime that makes no clients uses its own", async () => {
+  using _broken = breakClients();
+  const file = new URL("data_api.ts?without-clients", FUNCTION_FOLDER);
+  const { fetchDataApi, replaceConnections } = await import(file.href);
+  await using dataApi = serveOnLoopback(() => new Response("[]"));
+  replaceConnections();
+  assertEquals(await (await fetchDataApi(dataApi.url)).text(), "[]");
 });

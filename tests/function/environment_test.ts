@@ -10,83 +10,64 @@ const URL_NAME = "SUPABASE_URL";
 const KEYS_NAME = "SUPABASE_SECRET_KEYS";
 const LEGACY_NAME = "SUPABASE_SERVICE_ROLE_KEY";
 
-type Value = string | undefined;
-type Env = Record<string, Value>;
+/** Values that are rejected, apart from none. */
+const REJECTED: Record<string, string[]> = {
+  [URL_NAME]: [
+    ..."|s3cr3t|postgres://s3cr3t/db|http://user:s3cr3t@a|http://a/?".split(
+      "|",
+    ),
+    ..."http://a#s3cr3t|http://a/#|http://a\n:9".split("|"),
+  ],
+  [KEYS_NAME]: [
+    ...`s3cr3t|{"default":"s3cr3t"|"s3cr3t"|["s3cr3t"]|null`.split("|"),
+    ...`{"default":""}|{"default":null}|{"default":["s3cr3t"]}`.split("|"),
+    ...`{"backend":"s3cr3t "}|{"backend":{"key":"s3cr3t"}}`.split("|"),
+  ],
+  [LEGACY_NAME]: ["", "s3cr3t\n"],
+};
 
-/** Sets only these of the three variables. Disposing of the result sets them as they were. */
-function setEnv(env: Env): Disposable {
-  const before = Deno.env.toObject();
-  for (const name of [URL_NAME, KEYS_NAME, LEGACY_NAME]) {
-    if (env[name] === undefined) Deno.env.delete(name);
-    else Deno.env.set(name, env[name]);
-  }
-  return { [Symbol.dispose]: () => void setEnv(before) };
+/** Calls a reader where only these variables are set. */
+function readIn(env: Record<string, string>, read: () => string): string {
+  for (const name in REJECTED) Deno.env.delete(name);
+  for (const variable of Object.entries(env)) Deno.env.set(...variable);
+  return read();
 }
 
-/** A reader, the variables that its message names, and values of the first that it rejects. */
-type Rejection = [read: () => string, named: string[], values: Value[]];
-
-const REJECTIONS: Rejection[] = [
-  [readSupabaseUrl, [URL_NAME], [
-    undefined,
-    "",
-    "s3cr3t",
-    "postgres://s3cr3t/db",
-    "http://user:s3cr3t@127.0.0.1:9",
-    "http://127.0.0.1:9/?",
-    "http://127.0.0.1:9#s3cr3t",
-    "http://127.0.0.1:9/#",
-    "http://127.0.0.1\n:9",
-  ]],
-  [readSecretKey, [LEGACY_NAME, KEYS_NAME], [undefined, "", "s3cr3t\n"]],
-  [readSecretKey, [KEYS_NAME], [
-    "s3cr3t",
-    `{"default":"s3cr3t"`,
-    `"s3cr3t"`,
-    `["s3cr3t"]`,
-    "null",
-    `{"default":""}`,
-    `{"default":null}`,
-    `{"default":["s3cr3t"]}`,
-    `{"backend":"s3cr3t "}`,
-    `{"backend":{"key":"s3cr3t"}}`,
-  ]],
-];
-
-for (const [read, named, values] of REJECTIONS) {
-  const [name = ""] = named;
-  Deno.test(`environment: a missing or malformed ${name} is rejected by its name, without its value`, () => {
+for (const [name, values] of Object.entries(REJECTED)) {
+  Deno.test(`environment: ${name} that is missing or malformed is rejected by its name, without its value`, () => {
+    const read = name === URL_NAME ? readSupabaseUrl : readSecretKey;
     for (const value of values) {
       // A sound legacy key does not replace malformed keys.
-      using _env = setEnv({ [LEGACY_NAME]: "x", [name]: value });
-      const { message } = assertThrows(read, Error);
-      for (const name of named) assert(message.includes(name), message);
+      const env = { [LEGACY_NAME]: "x", [name]: value };
+      const { message } = assertThrows(() => readIn(env, read), Error, name);
       assert(!message.includes("s3cr3t"), message);
     }
+    assertThrows(() => readIn({}, read), Error, name);
   });
 }
 
-/** Environments in which the key to use is "x". */
-const ENVS_WITH_X: Env[] = [
-  { [KEYS_NAME]: `{"default":"x"}`, [LEGACY_NAME]: "y" },
-  { [KEYS_NAME]: `{"a":"y","default":"x","z":"y"}`, [LEGACY_NAME]: "y" },
-  { [KEYS_NAME]: `{"b":"x","a":"y"}`, [LEGACY_NAME]: "y" },
-  { [KEYS_NAME]: "", [LEGACY_NAME]: "x" },
-  { [KEYS_NAME]: "{}", [LEGACY_NAME]: "x" },
-  { [LEGACY_NAME]: "x" },
+/** Values of `SUPABASE_SECRET_KEYS` with which the key to use is "x"; the legacy key is "y". */
+const KEYS_WITH_X = [
+  `{"default":"x"}`,
+  `{"a":"y","default":"x","z":"y"}`,
+  `{"b":"x","a":"y"}`,
 ];
 
 Deno.test("environment: the key is the one named default, or else the first, or else the legacy one", () => {
-  for (const env of ENVS_WITH_X) {
-    using _env = setEnv(env);
-    assertEquals(readSecretKey(), "x", JSON.stringify(env));
+  for (const keys of KEYS_WITH_X) {
+    const env = { [KEYS_NAME]: keys, [LEGACY_NAME]: "y" };
+    assertEquals(readIn(env, readSecretKey), "x", keys);
   }
+  for (const keys of ["", "{}"]) {
+    const env = { [KEYS_NAME]: keys, [LEGACY_NAME]: "y" };
+    assertEquals(readIn(env, readSecretKey), "y", keys);
+  }
+  assertEquals(readIn({ [LEGACY_NAME]: "y" }, readSecretKey), "y");
 });
 
 Deno.test("environment: the address of a hosted project is accepted", () => {
-  const address = "https://abcdefghijklmnopqrst.supabase.co";
-  using _env = setEnv({ [URL_NAME]: address });
-  assertEquals(readSupabaseUrl(), address);
+  const url = "https://abcdefghijklmnopqrst.supabase.co";
+  assertEquals(readIn({ [URL_NAME]: url }, readSupabaseUrl), url);
 });
 
 Deno.test("environment: a variable that is rejected stops the boot", async () => {

@@ -1,8 +1,11 @@
-/** What the function does when the Data API fails: it responds in time, and logs one line. */
+/**
+ * What the function does when the Data API fails: it responds in time, and logs one line. And when
+ * a caller hangs up.
+ */
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
-import { assert, assertEquals } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
 import {
   ACTIVE,
@@ -11,11 +14,15 @@ import {
   LIMITS,
   NOT_FOUND,
 } from "../support/contract.ts";
-import { assertResponse, check } from "../support/requests.ts";
+import {
+  assertResponse,
+  check,
+  hangUp,
+  postHead,
+} from "../support/requests.ts";
 import {
   aRow,
   type Behaviour,
-  firstThen,
   logged,
   noRow,
   productOf,
@@ -27,8 +34,16 @@ const PRODUCT = "0d5c8f3e-27b1-4c6a-9e84-b1f6720a3d59";
 const USER = `Zoë "the Ace" Brückner+#4821&curr_user=eq.x`;
 const { SECRET_KEY } = LOCAL_SERVICE;
 
-/** How the Data API behaves, and then: a response, or the code and status that a 500 logs. */
-type Fault = [name: string, behave: Behaviour, outcome: Expected | string];
+/**
+ * How the Data API behaves; the outcome, a response, or the code and status that a 500 logs; and
+ * how many attempts the lookup makes, if not one.
+ */
+type Fault = [
+  name: string,
+  behave: Behaviour,
+  outcome: Expected | string,
+  attempts?: number,
+];
 
 const ROW = JSON.stringify({ project_id: PRODUCT });
 
@@ -42,7 +57,6 @@ const html = (status: number) =>
 const text = (text: string) =>
   respondWith(200, (product) => text.replaceAll(PRODUCT, product));
 const drop: Behaviour = ({ socket }) => socket?.destroy();
-const redirect = firstThen(respondWith(307, "", { Location: "/x" }), aRow);
 const hang: Behaviour = () => {};
 const slowRow: Behaviour = (response, url) =>
   sleep(4_000).then(() => aRow(response, url));
@@ -59,6 +73,18 @@ const issuedAtFuture = error(401, "PGRST303");
 const trickle: Behaviour = async (response) => {
   for (; !response.closed; await sleep(50)) response.write(" ");
 };
+/** Behaves in one way towards the first request, and in another towards those after it. */
+const firstThen = (first: Behaviour, then: Behaviour): Behaviour => {
+  let count = 0;
+  return (response, url) => (count++ === 0 ? first : then)(response, url);
+};
+const redirect = firstThen(respondWith(307, "", { Location: "/x" }), aRow);
+
+/** What has not the form of a code. It is not logged. */
+const NO_CODES = [
+  ...[null, "42p01", "pgrst100", "42501\n", "4250", "425010", "PGRST1000"],
+  ...[{ toString: null }, ["42501"], SECRET_KEY, USER],
+];
 
 /** Faults that are decided by the first attempt. */
 const FIRST_DECIDES: Fault[] = [
@@ -72,22 +98,13 @@ const FIRST_DECIDES: Fault[] = [
   ["500 57014", error(500, "57014"), "57014 500"],
   ["500 PGRSTX00", error(500, "PGRSTX00"), "PGRSTX00 500"],
   ["501 0A000", error(501, "0A000"), "0A000 501"],
-
-  // Any other code is not logged.
-  ["no code", error(400, null), "http_400 400"],
-  ["a code in lower case", error(400, "42p01"), "http_400 400"],
-  ["PostgREST's in lower case", error(400, "pgrst100"), "http_400 400"],
-  ["a code and a line break", error(400, "42501\n"), "http_400 400"],
-  ["a code too short", error(400, "4250"), "http_400 400"],
-  ["a code too long", error(400, "425010"), "http_400 400"],
-  ["PostgREST's too long", error(400, "PGRST1000"), "http_400 400"],
-  ["an object for a code", error(400, { toString: null }), "http_400 400"],
-  ["an array for a code", error(400, ["42501"]), "http_400 400"],
-  ["the secret key for a code", error(400, SECRET_KEY), "http_400 400"],
-  ["the user for a code", error(400, USER), "http_400 400"],
+  ...NO_CODES.map((code): Fault => [
+    `the code ${JSON.stringify(code)}`,
+    error(400, code),
+    "http_400 400",
+  ]),
   ["401 of a gateway", json(401, { message: "No key" }), "http_401 401"],
   ["500 with null", json(500, null), "http_500 500"],
-  ["500 with a string", json(500, "42501"), "http_500 500"],
   ["500 with HTML", html(500), "http_500 500"],
   ["600", json(600, {}), "http_600 600"],
   ["404 with an array", respondWith(404, " \n[]"), "http_404 404"],
@@ -107,34 +124,31 @@ const FIRST_DECIDES: Fault[] = [
 
 /** Faults that a later attempt or the limit of 5 s decides. Their timing: `retries_test.ts`. */
 const LATER_DECIDES: Fault[] = [
-  ["one 502", firstThen(html(502), aRow), ACTIVE],
-  ["one 503", firstThen(html(503), aRow), ACTIVE],
-  ["one 504", firstThen(html(504), aRow), ACTIVE],
-  ["one 520", firstThen(html(520), aRow), ACTIVE],
-  ["one 530", firstThen(html(530), noRow), NOT_FOUND],
-  ["one 503 57P01", firstThen(error(503, "57P01"), noRow), NOT_FOUND],
-  ["one 400 from a crash of PostgreSQL", firstThen(crashed, aRow), ACTIVE],
-  ["one 401 PGRST303", firstThen(issuedAtFuture, aRow), ACTIVE],
-  ["one 200 that is cut", firstThen(text("["), aRow), ACTIVE],
-  ["one empty 200", firstThen(text(""), noRow), NOT_FOUND],
-  ["one dropped connection", firstThen(drop, aRow), ACTIVE],
+  ["one 502", firstThen(html(502), aRow), ACTIVE, 2],
+  ["one 599", firstThen(html(599), noRow), NOT_FOUND, 2],
+  ["one 503 57P01", firstThen(error(503, "57P01"), noRow), NOT_FOUND, 2],
+  ["one crash of PostgreSQL", firstThen(crashed, aRow), ACTIVE, 2],
+  ["one 401 PGRST303", firstThen(issuedAtFuture, aRow), ACTIVE, 2],
+  ["one 200 that is cut", firstThen(text("["), aRow), ACTIVE, 2],
+  ["one empty 200", firstThen(text(""), noRow), NOT_FOUND, 2],
+  ["one dropped connection", firstThen(drop, aRow), ACTIVE, 2],
   // A lookup waits while the Data API is silent: another attempt would get the second response.
   ["a row after 4 s", firstThen(slowRow, noRow), ACTIVE],
   ["silence", firstThen(hang, aRow), "timeout 0"],
   // A failure that does not pass is a 500 in the end.
   ["a response that never ends", trickle, "timeout 0"],
-  ["one 503, and then silence", firstThen(html(503), hang), "http_503 503"],
-  ["502 always", html(502), "http_502 502"],
-  ["503 always", error(503, "PGRST002"), "PGRST002 503"],
-  ["400 without a code always", crashed, "http_400 400"],
-  ["401 PGRST303 always", issuedAtFuture, "PGRST303 401"],
-  ["HTML always", text("<h1>Welcome</h1>"), "malformed 200"],
-  ["dropped connections always", drop, "unreachable 0"],
+  [
+    "one 503, then silence",
+    firstThen(error(503, "XX000"), hang),
+    "XX000 503",
+    2,
+  ],
+  ["503 always", error(503, "PGRST002"), "PGRST002 503", 6],
+  ["400 without a code always", crashed, "http_400 400", 6],
+  ["401 PGRST303 always", issuedAtFuture, "PGRST303 401", 6],
+  ["HTML always", text("<h1>Welcome</h1>"), "malformed 200", 6],
+  ["dropped connections always", drop, "unreachable 0", 6],
 ];
-
-/** Returns the response of an outcome. */
-const responseOf = (outcome: Expected | string) =>
-  typeof outcome === "string" ? DATABASE_ERROR : outcome;
 
 /** How the Data API behaves towards lookups of each product. For any other, it has no row. */
 const behaviours = new Map<string, Behaviour>();
@@ -148,6 +162,46 @@ function ask(behave: Behaviour, product: string = crypto.randomUUID()) {
   behaviours.set(product, behave);
   return check(product, USER, edgeFunction.url);
 }
+
+/** Fails unless a fault has its outcome, after so many attempts. */
+async function assertFault([name, behave, outcome, attempts = 1]: Fault) {
+  const product = crypto.randomUUID();
+  const expected = typeof outcome === "string" ? DATABASE_ERROR : outcome;
+  await assertResponse(ask(behave, product), expected, name);
+  const made = edgeFunction.requests
+    .filter(({ url = "" }) => productOf(url) === product).length;
+  assertEquals(made, attempts, `attempts of ${name}`);
+}
+
+/** Fails unless the function logs these lines meanwhile, as `<code> <status>`, and no other. */
+async function assertLogs(expected: string[], act: () => Promise<unknown>) {
+  const from = edgeFunction.output().length;
+  await act();
+  // This logs a line after all others.
+  await assertResponse(ask(error(418, null)), DATABASE_ERROR);
+  const lines = await logged(edgeFunction, expected.length + 1, from);
+  assertEquals(lines.sort(), [...expected, "http_418 418"].sort());
+}
+
+/** Registers a test of faults. */
+function testFaults(name: string, ...faults: Fault[]) {
+  const lines = faults.map(([, , outcome]) => outcome)
+    .filter((outcome) => typeof outcome === "string");
+  Deno.test(`fault: ${name}`, () =>
+    assertLogs(lines, () =>
+      Promise.all(faults.map(async (fault, nth) => {
+        // A slow machine cannot make all connections at once.
+        await sleep(20 * nth);
+        await assertFault(fault);
+      }))));
+}
+
+for (const fault of FIRST_DECIDES) {
+  testFaults(`${fault[0]}, without another attempt`, fault);
+}
+
+// These take seconds, so they overlap.
+testFaults("those that may pass get more attempts", ...LATER_DECIDES);
 
 Deno.test("fault: the Data API is asked one small question, with the key", async () => {
   await assertResponse(ask(aRow, PRODUCT), ACTIVE);
@@ -173,53 +227,27 @@ Deno.test("fault: a response that declares more than 1 MiB is not read", async (
     const signal = AbortSignal.timeout(10_000);
     closed = once(response, "close", { signal });
   };
-  await assertResponse(ask(behave), DATABASE_ERROR);
-  await assertLogged(["too long", behave, "malformed 200"]);
+  await assertFault(["too long", behave, "malformed 200"]);
   await closed;
 });
 
-for (const fault of FIRST_DECIDES) {
-  const [name, , outcome] = fault;
-  const { status } = responseOf(outcome);
-  Deno.test(`fault: ${name} → ${status}, without another attempt`, async () => {
-    assertEquals(await assertOutcome(fault), 1);
-    await assertLogged(fault);
-  });
-}
+const BODY = JSON.stringify({ username: "a", project_id: PRODUCT });
+const CHUNKED = postHead("Transfer-Encoding: chunked");
 
-// These take seconds, so they overlap, but a slow machine cannot make all connections at once.
-Deno.test("fault: after a failure that may pass, the Data API is asked again, up to six times in 5 s", async () => {
-  await Promise.all(LATER_DECIDES.map(async (fault, nth) => {
-    await sleep(20 * nth);
-    // Deno itself may repeat an attempt whose connection was dropped.
-    assert(await assertOutcome(fault) <= 2 * LIMITS.attempts, fault[0]);
-  }));
-  await assertLogged(...LATER_DECIDES);
-});
+/** What callers send before they hang up. */
+const HANGS_UP = {
+  "within a declared body": postHead("Content-Length: 100") + '{"username":"a"',
+  "within a chunk": CHUNKED + "ff\r\n{",
+  "within a body that is too long": CHUNKED + "5000\r\n" + "x".repeat(0x5000),
+  "before the response": postHead(`Content-Length: ${BODY.length}`) + BODY,
+};
 
-/** Fails unless a fault has its outcome. Returns how many attempts the lookup made. */
-async function assertOutcome([name, behave, outcome]: Fault): Promise<number> {
-  const product = crypto.randomUUID();
-  await assertResponse(ask(behave, product), responseOf(outcome), name);
-  const { length } = edgeFunction.requests
-    .filter(({ url = "" }) => productOf(url) === product);
-  await assertResponse(ask(noRow, product), NOT_FOUND, "the next lookup");
-  return length;
-}
-
-let checkedLines = 0;
-
-/** Fails unless the lines logged since the last call are those that these faults ask for. */
-async function assertLogged(...faults: Fault[]): Promise<void> {
-  const expected = faults.map(([, , outcome]) => outcome)
-    .filter((outcome) => typeof outcome === "string");
-  const lines = await logged(edgeFunction, checkedLines + expected.length);
-  const outcomes = lines.slice(checkedLines).map((line) => {
-    const { event, code, status, duration_ms, ...rest } = line;
-    assertEquals([event, rest], ["lookup_failed", {}]);
-    assert(Number.isInteger(duration_ms) && Number(duration_ms) >= 0);
-    return `${code} ${status}`;
-  });
-  checkedLines = lines.length;
-  assertEquals(outcomes.sort(), expected.sort());
+for (const [when, text] of Object.entries(HANGS_UP)) {
+  Deno.test(`caller: one that hangs up ${when} disturbs nobody, and leaves no line in the log`, () =>
+    assertLogs([], async () => {
+      const hangingUp = [1, 2, 3].map(() => hangUp(edgeFunction.url, text));
+      await assertResponse(ask(aRow), ACTIVE);
+      await Promise.all(hangingUp);
+      await assertResponse(ask(aRow), ACTIVE);
+    }));
 }

@@ -1,10 +1,10 @@
 /** The contract, as the tests expect it: its responses and its limits. */
 
-/** A response of the contract, without the headers that every response has. */
+/** A response of the contract. `headers` are those that only some responses have. */
 export interface Expected {
   status: number;
   body: { success: true } | { error: string } | null;
-  headers?: Record<string, string>;
+  headers?: Record<string, string | RegExp>;
 }
 
 const failed = (status: number, error: string) => ({ status, body: { error } });
@@ -25,8 +25,10 @@ export const PREFLIGHT: Expected = {
   status: 204,
   body: null,
   headers: {
+    "access-control-allow-methods": "POST, OPTIONS",
+    // supabase-js adds to the list from time to time.
     "access-control-allow-headers":
-      "authorization, x-client-info, apikey, content-type, x-retry-count, traceparent, tracestate, baggage",
+      /^(?=.*\bapikey\b)(?=.*\bauthorization\b)(?=.*\bcontent-type\b)(?=.*\bx-client-info\b)/,
     "access-control-max-age": "86400",
   },
 };

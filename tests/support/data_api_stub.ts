@@ -24,19 +24,30 @@ export async function startFunctionOnStub(behave: Behaviour) {
   await using unfinished = new AsyncDisposableStack();
   const dataApi = unfinished.use(await listenOnLoopback(server));
   const env = platformEnv({ ...LOCAL_SERVICE, API_URL: dataApi.url });
-  const edgeFunction = await startFunction({ env });
-  const { url, pid, output } = unfinished.use(edgeFunction);
+  const { url, pid, output } = unfinished.use(await startFunction({ env }));
   return Object.assign(unfinished.move(), { url, pid, output, requests });
 }
 
-/** Waits until the function has logged `expected` lines. Returns all but Deno's own, parsed. */
+/**
+ * Waits until the function has logged `expected` lines since its output was `from` characters long.
+ * Returns those lines, as `<code> <status>`. Throws if one of them is not that of a failed lookup.
+ */
 export async function logged(
   { output }: { output: () => string },
   expected: number,
-): Promise<Record<string, unknown>[]> {
-  const lines = () => output().match(/^(?!.*Listening on).+(?=\n)/gm) ?? [];
+  from = 0,
+): Promise<string[]> {
+  const lines = () =>
+    output().slice(from).match(/^(?!.*Listening on).+(?=\n)/gm) ?? [];
   await waitUntil(() => lines().length >= expected, output);
-  return lines().map((line) => JSON.parse(line));
+  return lines().map((line) => {
+    const { event, code, status, duration_ms, ...rest } = JSON.parse(line);
+    const isSound = event === "lookup_failed" &&
+      Number.isInteger(duration_ms) &&
+      duration_ms >= 0 && Object.keys(rest).length === 0;
+    if (!isSound) throw new Error(`The function has logged ${line}`);
+    return `${code} ${status}`;
+  });
 }
 
 /** Responds with a status, a body and headers. The body may depend on the product in the query. */
@@ -55,16 +66,12 @@ export function respondWith(
 
 /** Responses of a healthy Data API: no row, and a row of the product in the query. */
 export const noRow = respondWith(200, "[]");
-const rowOf = (project_id: string) => JSON.stringify([{ project_id }]);
-export const aRow = respondWith(200, rowOf);
+export const aRow = respondWith(
+  200,
+  (project_id) => JSON.stringify([{ project_id }]),
+);
 
 /** Returns the product that a query asks for. */
 export function productOf(url: string): string {
   return url.match(/[?&]project_id=eq\.([\w-]+)/)?.[1] ?? "";
-}
-
-/** Behaves in one way towards the first request, and in another towards those after it. */
-export function firstThen(behaviour: Behaviour, then: Behaviour): Behaviour {
-  let count = 0;
-  return (response, url) => (count++ === 0 ? behaviour : then)(response, url);
 }

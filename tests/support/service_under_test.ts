@@ -102,9 +102,8 @@ async function runningSupabase(): Promise<Service> {
 
 /** Reads the deployment's address from the environment and, if tests may write, its keys. */
 function remoteService(): Service {
-  const API_URL = Deno.env.get("API_URL")?.replace(/\/$/, "");
-  const PUBLISHABLE_KEY = Deno.env.get("PUBLISHABLE_KEY") ?? "";
-  const SECRET_KEY = Deno.env.get("SECRET_KEY") ?? "";
+  const { API_URL, PUBLISHABLE_KEY = "", SECRET_KEY = "" } = Deno.env
+    .toObject();
   if (!API_URL || (SECRET_KEY && !PUBLISHABLE_KEY)) {
     throw new Error(
       "Set API_URL and, with SECRET_KEY, PUBLISHABLE_KEY too: " +
@@ -113,9 +112,10 @@ function remoteService(): Service {
   }
   if (SECRET_KEY && !Deno.args.includes("--yes")) {
     throw new Error(
-      "With SECRET_KEY, these tests write rows of products of their own to activation_keys, and remove " +
-        "them. If that is all right: deno task test:remote -- --yes. Without SECRET_KEY, they write nothing.",
+      "With SECRET_KEY, these tests write rows of products of their own to activation_keys, and " +
+        "remove them. If that is all right: deno task test:remote -- --yes. Without SECRET_KEY, " +
+        "they write nothing.",
     );
   }
-  return { API_URL, PUBLISHABLE_KEY, SECRET_KEY };
+  return { API_URL: API_URL.replace(/\/$/, ""), PUBLISHABLE_KEY, SECRET_KEY };
 }

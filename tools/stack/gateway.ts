@@ -2,7 +2,6 @@ import { createProxyServer } from "httpxy";
 import { createServer, ServerResponse } from "node:http";
 import { listenOnLoopback } from "../loopback.ts";
 import { FUNCTION_URL_PATH } from "../project.ts";
-import { API_PAGE, serveApiPage } from "./api_page.ts";
 
 /** Where requests go. Tests may change it. */
 export type Targets = Record<"dataApi" | "edgeFunction", { url: string | URL }>;
@@ -13,11 +12,10 @@ const NO_RESPONSE =
   "nothing, or if that does not help, end it with Ctrl-C and start it again.";
 
 /**
- * Serves at one loopback address: the Data API, the edge function and, at `/`, a page to try it.
- * Requests that arrive before the targets have started wait for them. If a target does not respond,
- * the gateway responds with 503.
+ * Serves the edge function and the Data API at one loopback address, as a project's gateway does.
+ * If one of them does not respond, the gateway responds with 503.
  */
-export async function startGateway(port: number, starting: Promise<Targets>) {
+export async function startGateway(port: number, targets: Targets) {
   // In milliseconds: longer than the function takes for any request.
   const proxy = createProxyServer({ proxyTimeout: 30_000 });
   proxy.on("error", (_error, _request, response) => {
@@ -27,28 +25,20 @@ export async function startGateway(port: number, starting: Promise<Targets>) {
     else response?.destroy();
   });
 
-  const server = createServer(async (request, response) => {
-    // Resolves `..`, so that a prefix cannot hide another path.
-    const address = URL.parse(request.url ?? "", "http://127.0.0.1");
-    const { pathname, search } = address ?? { pathname: "", search: "" };
-    const reads = request.method === "GET" || request.method === "HEAD";
-    if (reads && pathname in API_PAGE) {
-      // Reading a file fails while an editor replaces it.
-      return await serveApiPage(pathname, response)
-        .catch((error: Error) => respond(response, 503, error.message));
-    }
-    const isFunction = `${pathname}/`.startsWith(`${FUNCTION_URL_PATH}/`);
-    if (!isFunction && !pathname.startsWith("/rest/v1/")) {
+  const server = createServer((request, response) => {
+    const { url = "" } = request;
+    const [path = ""] = url.split("?");
+    if (path === FUNCTION_URL_PATH) {
+      // As on the platform, where the path of a function begins with its name.
+      request.url = url.replace("/functions/v1", "");
+      proxy.web(request, response, { target: targets.edgeFunction.url });
+    } else if (path.startsWith("/rest/v1/")) {
+      proxy.web(request, response, { target: targets.dataApi.url });
+    } else {
       const paths = `${FUNCTION_URL_PATH} and /rest/v1/`;
-      return respond(response, 404, `Nothing here but ${paths}`);
+      respond(response, 404, `Nothing here but ${paths}`);
     }
-    const { edgeFunction, dataApi } = await starting;
-    request.url = pathname + search;
-    if (isFunction) request.url = request.url.replace("/functions/v1", "");
-    const target = (isFunction ? edgeFunction : dataApi).url;
-    proxy.web(request, response, { target });
   });
-
   return await listenOnLoopback(server, port);
 }
 

@@ -12,18 +12,14 @@ export async function startStack(
   port = 0,
 ) {
   await using unfinished = new AsyncDisposableStack();
-  const ready = Promise.withResolvers<Targets>();
-  // First, so that a port that is taken shows at once.
-  const gateway = unfinished.use(await startGateway(port, ready.promise));
-  const service = { ...LOCAL_SERVICE, API_URL: gateway.url };
-  const env = platformEnv(service);
-
   const dataApi = unfinished.use(await startDataApi());
+  const env = platformEnv({ ...LOCAL_SERVICE, API_URL: dataApi.url });
   const edgeFunction = unfinished.use(await startFunction({ ...options, env }));
   const targets: Targets = { dataApi, edgeFunction };
-  ready.resolve(targets);
-  const { url: functionUrl } = edgeFunction;
-  const { connection } = dataApi;
-  const stack = { service, functionUrl, targets, connection };
-  return Object.assign(unfinished.move(), stack);
+  const gateway = unfinished.use(await startGateway(port, targets));
+  return Object.assign(unfinished.move(), {
+    service: { ...LOCAL_SERVICE, API_URL: gateway.url },
+    targets,
+    exec: dataApi.exec,
+  });
 }

@@ -1,7 +1,7 @@
 /** `deno task start`: runs the whole service on this machine, without Docker, until Ctrl-C. */
 import { parseArgs } from "node:util";
-import { LOCAL_SERVICE } from "./local_service.ts";
-import { screen } from "./screen.ts";
+import { FUNCTION_FOLDER_PATH, FUNCTION_URL_PATH, SEEDED } from "../project.ts";
+import { LOCAL_SERVICE, type Service } from "./local_service.ts";
 import { explain } from "./start_error.ts";
 
 const DEFAULT_PORT = new URL(LOCAL_SERVICE.API_URL).port;
@@ -19,7 +19,7 @@ try {
   // Not earlier, because importing PostgreSQL takes a while: --help does not wait for it.
   const { startStack } = await import("./stack.ts");
   const { service } = await startStack({ watch: true }, port);
-  console.log(screen(service, Deno.build.os));
+  console.log(screen(service));
 } catch (error) {
   fail(explain(error, port));
 }
@@ -52,6 +52,32 @@ function exitWhenAsked(): void {
   }
   const parent = Deno.ppid;
   setInterval(() => Deno.ppid !== parent && Deno.exit(0), 1_000);
+}
+
+/** What a person sees once everything runs, with requests to copy into a shell. */
+function screen({ API_URL, PUBLISHABLE_KEY, SECRET_KEY }: Service): string {
+  // With `\"` inside of double quotes, which bash, zsh and cmd read alike.
+  const json = (body: unknown) => JSON.stringify(body).replaceAll('"', '\\"');
+  const post = (body: unknown) =>
+    `-H "Content-Type: application/json" -d "${json(body)}"`;
+  const key = { ...SEEDED, curr_user: "Amelia#1937", username: undefined };
+  return `
+API_URL=${API_URL}
+PUBLISHABLE_KEY=${PUBLISHABLE_KEY}
+SECRET_KEY=${SECRET_KEY}
+
+These lines are for bash, zsh and cmd; in PowerShell, type \`cmd\` first.
+
+Ask whether a user holds a key:
+curl -i ${API_URL}${FUNCTION_URL_PATH} ${post(SEEDED)}
+
+Add a key:
+curl -i ${API_URL}/rest/v1/activation_keys -H "apikey: ${SECRET_KEY}" ${
+    post(key)
+  }
+
+Edits of ${FUNCTION_FOLDER_PATH} are served as you save them.
+Keys are in memory and last until Ctrl-C. Those of supabase/seed.sql are there at each start.`;
 }
 
 function fail(message: string): never {

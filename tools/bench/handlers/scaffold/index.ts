@@ -2,14 +2,10 @@
 import { withSupabase } from "@supabase/server";
 
 export default {
-  fetch: withSupabase({ auth: "none" }, async (request, context) => {
+  fetch: withSupabase({ auth: "none" }, async (request, { supabaseAdmin }) => {
     const { username, project_id } = await request.json();
-    const { data } = await context.supabaseAdmin
-      .from("activation_keys")
-      .select("project_id")
-      .eq("project_id", project_id)
-      .eq("curr_user", username)
-      .limit(1);
-    return Response.json({ success: (data ?? []).length > 0 });
+    const { data } = await supabaseAdmin.from("activation_keys")
+      .select("project_id").match({ project_id, curr_user: username }).limit(1);
+    return Response.json({ success: data?.length === 1 });
   }),
 };

@@ -1,19 +1,16 @@
 /** `deno task types`: generates `database.types.ts` from the project's migrations. */
 import { execFileSync } from "node:child_process";
-import { stdoutOf, supabase } from "../command.ts";
-import { FUNCTION_FOLDER } from "../project.ts";
-import { migrate, startDatabaseServer } from "../stack/database.ts";
+import { stdoutOf, supabase } from "./command.ts";
+import { FUNCTION_FOLDER } from "./project.ts";
+import { migrate, startDatabaseServer } from "./stack/database.ts";
 
 /** The file that this task writes. */
 export const TYPES_FILE = new URL("database.types.ts", FUNCTION_FOLDER);
 
-if (import.meta.main) {
-  await Deno.writeTextFile(TYPES_FILE, await generateTypes());
-  console.error("Wrote database.types.ts");
-}
+if (import.meta.main) await Deno.writeTextFile(TYPES_FILE, await generate());
 
-/** Generates the content of `database.types.ts`, formatted. */
-export async function generateTypes(): Promise<string> {
+/** Returns the content of `database.types.ts`, formatted. */
+export async function generate(): Promise<string> {
   await using server = await startDatabaseServer("closed");
   await migrate(server);
   const command = "gen types --lang=typescript --schema=public".split(" ");
@@ -22,7 +19,7 @@ export async function generateTypes(): Promise<string> {
   return format(format(stdoutOf(output)));
 }
 
-function format(source: string): string {
-  const args = ["fmt", "--ext=ts", "-"];
-  return execFileSync(Deno.execPath(), args, { input: source }).toString();
-}
+const format = (source: string) =>
+  `${
+    execFileSync(Deno.execPath(), ["fmt", "--ext=ts", "-"], { input: source })
+  }`;

@@ -1,0 +1,67 @@
+/**
+ * The Data API of the local stack, as a worker: PGlite sets the exit code of the thread that it
+ * runs in, when it starts and when a statement fails.
+ */
+import { parentPort } from "node:worker_threads";
+import { App } from "@supabase/lite";
+import { createPgliteConnection } from "@supabase/lite/pglite";
+import { serveOnLoopback } from "../loopback.ts";
+import { addRoles, migrate, runSqlFile } from "./database.ts";
+import { LOCAL_SERVICE } from "./local_service.ts";
+import { StartError } from "./start_error.ts";
+
+// `@supabase/lite` prints each error of PostgreSQL, although its response says the same.
+const printError = console.error;
+console.error = (...values) => {
+  if (!values[0]?.severity) printError(...values);
+};
+
+const { PUBLISHABLE_KEY, SECRET_KEY } = LOCAL_SERVICE;
+const keys = { publishable_key: PUBLISHABLE_KEY, secret_key: SECRET_KEY };
+
+try {
+  const connection = await createPgliteConnection();
+  await addRoles(connection.driver, "closed");
+  await migrate(connection.driver);
+  await runSqlFile(connection.driver, "supabase/seed.sql");
+  const app = new App({ connection, auth: { enabled: false, ...keys } });
+  const handle = async (request: Request) =>
+    await app.fetch(withExactFilters(request));
+  // The first request sets up the roles of `@supabase/lite`: several at once may fail.
+  const first = "http://localhost/rest/v1/activation_keys?limit=1";
+  await handle(new Request(first, { headers: { apikey: SECRET_KEY } }));
+  const { url } = serveOnLoopback(handle);
+
+  // Runs SQL for whoever sends it, and responds with the rows of its last statement.
+  parentPort?.on("message", async ({ sql, port }) => {
+    try {
+      const results = await connection.driver.exec(sql);
+      // The Data API of a hosted project sees by itself that a table has changed.
+      await connection.introspect();
+      port.postMessage({ rows: results.at(-1)?.rows ?? [] });
+    } catch (error) {
+      port.postMessage({ error });
+    }
+  });
+  parentPort?.postMessage({ url });
+} catch (error) {
+  if (!(error instanceof StartError)) throw error;
+  parentPort?.postMessage({ startError: error.message });
+}
+
+/**
+ * Rewrites filters for `@supabase/lite`. PostgREST takes the value of `eq.<value>` as it is; lite
+ * trims it, unquotes it, and reads `null`, `true` and `{…}` as something else. It takes a quoted
+ * value of an `in` list exactly, so `eq.<value>` becomes such a list.
+ */
+function withExactFilters(request: Request): Request {
+  const url = new URL(request.url);
+  const filters = Array.from(url.searchParams, ([column, filter]) => {
+    const value = filter.match(/^eq\.(.*)/s)?.[1]?.replaceAll(/["\\]/g, "\\$&");
+    return [column, value === undefined ? filter : `in.("${value}")`];
+  });
+  url.search = `${new URLSearchParams(filters)}`;
+  // Not `new Request(url, request)`: Deno prints a notice when its signal is read.
+  const { method, headers, body } = request;
+  return new Request(url, { method, headers, body });
+}
