@@ -33,7 +33,8 @@ export async function startUploadedService() {
   const folder = new URL(FUNCTION_FOLDER_PATH, root.url);
   const deno = await edgeDeno();
   const stack = unfinished.use(await startStack({ folder, deno }));
-  const worker = unfinished.use(await startMainWorker(stack.functionUrl));
+  const { url } = stack.targets.edgeFunction;
+  const worker = unfinished.use(await startMainWorker(url));
   stack.targets.edgeFunction = worker;
   return Object.assign(unfinished.move(), {
     ...stack.service,
@@ -51,7 +52,7 @@ export async function startUploadedService() {
  * function (`ext/workers/user_workers.js` of the edge runtime): it holds a response back until the
  * caller's body ends, or its next piece arrives.
  */
-async function startMainWorker(target: URL) {
+async function startMainWorker(target: string | URL) {
   const server = createServer(async (request, response) => {
     const { url = "", method, headers } = request;
     const outgoing = send(new URL(url, target), { method, headers });
