@@ -1,7 +1,6 @@
 /** What the tasks read and write. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { run } from "../../tools/command.ts";
-import { generate, TYPES_FILE } from "../../tools/generate_types.ts";
 import { serveOnLoopback } from "../../tools/loopback.ts";
 import { FUNCTION_URL_PATH, PROJECT, SEEDED } from "../../tools/project.ts";
 import { startStack } from "../../tools/stack/stack.ts";
@@ -41,8 +40,4 @@ Deno.test("task: test:remote without a secret key passes on a hosted platform, a
   assertStringIncludes(stdout, "that ACTIVE_USERNAME names → 200 ... ok");
   assert(paths.length > 50, `${paths.length} requests`);
   assertEquals([...new Set(paths)], [FUNCTION_URL_PATH]);
-});
-
-Deno.test("task: types would change nothing of database.types.ts", async () => {
-  assertEquals(await Deno.readTextFile(TYPES_FILE), await generate());
 });

@@ -17,12 +17,6 @@ const PLATFORM_MB = 256;
 /** How many times slower a response may get under load. Without limits on bodies: thousands. */
 const MAX_SLOWDOWN = 20;
 
-/** Returns the memory that a process takes, in MB. */
-async function residentMb(pid: number): Promise<number> {
-  const status = await Deno.readTextFile(`/proc/${pid}/status`);
-  return Number(status.match(/VmRSS:\s+(\d+)/)?.[1]) / 1024;
-}
-
 /** Asks twenty times, and returns the median time that a 200 took, in milliseconds. */
 async function medianMs(url: URL): Promise<number> {
   const tookMs: number[] = [];
@@ -34,34 +28,24 @@ async function medianMs(url: URL): Promise<number> {
   return tookMs.sort((a, b) => a - b)[10] ?? NaN;
 }
 
-/**
- * Registers a test that loads the function. It fails if others wait under the load, or if the
- * function takes more memory than the platform has.
- */
+/** Registers a test of a load, under which others have to be served, within the memory. */
 function testLoad(name: string, load: (url: URL) => Promise<unknown>) {
-  // Only Linux tells a process's memory without a program.
+  // Only Linux tells a process's peak memory.
   const ignore = Deno.build.os !== "linux";
   Deno.test(`load: ${name}`, { ignore }, async () => {
     await using edgeFunction = await startFunctionOnStub(aRow);
     const { url, pid } = edgeFunction;
     const quietMs = await medianMs(url);
-
-    let peakMb = 0;
-    let isOver = false;
-    const measureMemory = async () => {
-      for (; !isOver; await sleep(200)) {
-        peakMb = Math.max(peakMb, await residentMb(pid));
-      }
-    };
     const [loadedMs] = await Promise.all([
       sleep(1_000).then(() => medianMs(url)),
-      load(url).finally(() => isOver = true),
-      measureMemory(),
+      load(url),
     ]);
-    const times = `${loadedMs.toFixed(1)} ms, and ${quietMs.toFixed(1)} before`;
-    console.log(`${times}; ${peakMb.toFixed()} MB`);
-    assert(loadedMs < MAX_SLOWDOWN * quietMs, times);
-    assert(peakMb > 0 && peakMb < PLATFORM_MB, `${peakMb} MB`);
+    const status = await Deno.readTextFile(`/proc/${pid}/status`);
+    const peakMb = Number(status.match(/VmHWM:\s+(\d+)/)?.[1]) / 1024;
+    const figures = `${loadedMs} ms, ${quietMs} ms before, ${peakMb} MB`;
+    console.log(figures);
+    assert(loadedMs < MAX_SLOWDOWN * quietMs, figures);
+    assert(peakMb < PLATFORM_MB, figures);
   });
 }
 

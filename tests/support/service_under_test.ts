@@ -3,9 +3,7 @@
  * which one it is: `local` (if not set), `upload`, `supabase` or `remote`. Importing this module
  * finds or starts the service before the tests of a file, and ends it after them.
  */
-import { parseEnv } from "node:util";
 import { assert } from "@std/assert";
-import { stdoutOf, supabase } from "../../tools/command.ts";
 import { FUNCTION_URL_PATH } from "../../tools/project.ts";
 import {
   LOCAL_SERVICE,
@@ -78,39 +76,28 @@ export async function changeKeys(
 
 /** Starts or finds the service. Imports the local stack, with PGlite, only if it is needed. */
 async function start(): Promise<Service & Partial<AsyncDisposable>> {
-  if (which === "remote") return remoteService();
-  if (which === "supabase") return await runningSupabase();
   if (which === "upload") {
     const { startUploadedService } = await import("./uploaded_service.ts");
     return await startUploadedService();
   }
-  if (which !== "local") throw new Error(`TEST_SERVICE cannot be "${which}"`);
-  const { startStack } = await import("../../tools/stack/stack.ts");
-  const stack = await startStack();
-  return Object.assign(stack, stack.service);
-}
-
-/** Finds the stack that `supabase start` runs, with Docker or without. */
-async function runningSupabase(): Promise<Service> {
-  let status = await supabase(["status", "-o", "env"]);
-  // The stack without Docker spells that flag differently.
-  const isRejected = status.stderr.includes("--output flag is not supported");
-  if (isRejected) status = await supabase(["status", "--env"]);
-  // With Docker and without Auth, `status` prints no keys.
-  return { ...LOCAL_SERVICE, ...parseEnv(stdoutOf(status)) };
-}
-
-/** Reads the deployment's address from the environment and, if tests may write, its keys. */
-function remoteService(): Service {
-  const { API_URL, PUBLISHABLE_KEY = "", SECRET_KEY = "" } = Deno.env
-    .toObject();
+  if (which === "local") {
+    const { startStack } = await import("../../tools/stack/stack.ts");
+    const stack = await startStack();
+    return Object.assign(stack, stack.service);
+  }
+  // `supabase start` has the same address and keys everywhere, unless its port was changed.
+  const known = which === "supabase" ? LOCAL_SERVICE : {};
+  const { API_URL, PUBLISHABLE_KEY = "", SECRET_KEY = "" }: Partial<Service> = {
+    ...known,
+    ...Deno.env.toObject(),
+  };
   if (!API_URL || (SECRET_KEY && !PUBLISHABLE_KEY)) {
     throw new Error(
       "Set API_URL and, with SECRET_KEY, PUBLISHABLE_KEY too: " +
         'see "How it is tested" in CONTRIBUTING.md.',
     );
   }
-  if (SECRET_KEY && !Deno.args.includes("--yes")) {
+  if (isRemote && SECRET_KEY && !Deno.args.includes("--yes")) {
     throw new Error(
       "With SECRET_KEY, these tests write rows of products of their own to activation_keys, and " +
         "remove them. If that is all right: deno task test:remote -- --yes. Without SECRET_KEY, " +
