@@ -1,4 +1,7 @@
 /** `deno task start`, as a person runs it in a terminal. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import process from "node:process";
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { FUNCTION_FOLDER_PATH, SEEDED } from "../../tools/project.ts";
 import { explain } from "../../tools/stack/start_error.ts";
@@ -9,22 +12,15 @@ import { check } from "../support/requests.ts";
 
 /** Runs it in a copy of the project. Disposing of it kills it. */
 function runStart(cwd: URL, ...args: string[]) {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["task", "--quiet", "start", ...args],
-    cwd,
-    env: { NO_COLOR: "1" },
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
+  const env = { ...process.env, NO_COLOR: "1" };
+  const all = ["task", "--quiet", "start", ...args];
+  const child = spawn(Deno.execPath(), all, { cwd, env });
   let output = "";
-  const collect = async (stream: ReadableStream<Uint8Array>) => {
-    for await (const text of stream.pipeThrough(new TextDecoderStream())) {
-      output += text;
-    }
-  };
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text) => output += text);
+  }
   // The streams end with the last process that it has started.
-  const all = [child.status, collect(child.stdout), collect(child.stderr)];
-  const ended = Promise.all(all).then(() => child.status);
+  const ended = once(child, "close");
   return {
     child,
     /** How it has ended, with all that it has started. */
@@ -33,11 +29,7 @@ function runStart(cwd: URL, ...args: string[]) {
     waitFor: (text: string) =>
       waitUntil(() => output.includes(text), () => output),
     async [Symbol.asyncDispose]() {
-      try {
-        child.kill("SIGKILL");
-      } catch {
-        // It has ended.
-      }
+      child.kill("SIGKILL");
       await ended;
     },
   };
@@ -110,7 +102,7 @@ Deno.test("start: says what is wrong with an argument, the port, the seed or the
       await project.edit(seed, "6f3b1d52", "no UUID");
     }
     await using start = runStart(project.url, args);
-    assertEquals((await start.ended).code, code, start.output());
+    assertEquals((await start.ended)[0], code, start.output());
     for (const text of says) assertStringIncludes(start.output(), text);
   }
   listener.close();

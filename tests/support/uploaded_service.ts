@@ -15,32 +15,32 @@ import { cliCommand } from "./pages.ts";
  * Disposing of it ends it.
  */
 export async function startUploadedService() {
-  const deploy = await cliCommand("functions deploy");
-  const [upload, ...others] = await runOnPlatform(deploy);
+  const [upload, ...others] = await runOnPlatform(
+    await cliCommand("functions deploy"),
+  );
   if (!upload || others.length > 0) throw new Error("One upload was expected");
   const form = await upload.formData();
-  const metadata = JSON.parse(`${form.get("metadata")}`);
+  const files = form.getAll("file").filter((file) => file instanceof File);
 
   await using unfinished = new AsyncDisposableStack();
   const root = unfinished.use(await makeTempFolder());
-  const files = form.getAll("file").filter((file) => file instanceof File);
   for (const file of files) {
     const copy = new URL(file.name, root.url);
     await Deno.mkdir(new URL(".", copy), { recursive: true });
     await Deno.writeFile(copy, file.stream());
   }
-
   const folder = new URL(FUNCTION_FOLDER_PATH, root.url);
   const deno = await edgeDeno();
-  const stack = unfinished.use(await startStack({ folder, deno }));
-  const { url } = stack.targets.edgeFunction;
-  const worker = unfinished.use(await startMainWorker(url));
-  stack.targets.edgeFunction = worker;
+  const { service, targets } = unfinished.use(
+    await startStack({ folder, deno }),
+  );
+  const worker = await startMainWorker(targets.edgeFunction.url);
+  targets.edgeFunction = unfinished.use(worker);
   return Object.assign(unfinished.move(), {
-    ...stack.service,
+    ...service,
     /** Names of the uploaded files, and what the platform is told about them. */
     files: files.map(({ name }) => name),
-    metadata,
+    metadata: JSON.parse(`${form.get("metadata")}`),
     folder,
     deno,
     workerUrl: worker.url,
