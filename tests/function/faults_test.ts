@@ -91,6 +91,7 @@ const FIRST_DECIDES: Fault[] = [
   ["a row", aRow, ACTIVE],
   ["no row", noRow, NOT_FOUND],
   ["a row in gzip", rowInGzip, ACTIVE],
+  ["two rows", text(`[${ROW},${ROW}]`), ACTIVE],
 
   // A code that has the form of PostgreSQL's or of PostgREST's is logged.
   ["401 PGRST301", error(401, "PGRST301"), "PGRST301 401"],
