@@ -49,28 +49,33 @@ Deno.test("start: its lines work, an edit is served, a mistake is shown, and not
   const url = lines[0]?.match(/http\S+/)?.[0] ?? "";
   const file = new URL(`${FUNCTION_FOLDER_PATH}responses.ts`, project.url);
   const code = await Deno.readTextFile(file);
-  /** Saves the file, and waits until the function responds so. */
-  const save = async (code: string, status: number, text: string) => {
+  /** Saves the file, and waits until something holds. */
+  const save = async (
+    code: string,
+    holds: () => boolean | Promise<boolean>,
+  ) => {
     let tries = 0;
-    await waitUntil(async () => {
-      // Once more every five seconds: Deno's watcher can miss an edit while it starts again.
-      if (tries++ % 100 === 0) await Deno.writeTextFile(file, code);
-      const response = await check(SEEDED.project_id, "nobody", url);
-      const body = await response.text();
-      return response.status === status && body.includes(text);
+    await waitUntil(() => {
+      // Again every five seconds: Deno's watcher misses an edit while it starts the function.
+      if (tries++ % 100 === 0) Deno.writeTextFileSync(file, code);
+      return holds();
     }, start.output);
   };
+  const serves = (status: number, text: string) => async () => {
+    const response = await check(SEEDED.project_id, "nobody", url);
+    const body = await response.text();
+    return response.status === status && body.includes(text);
+  };
+  const prints = (text: string) => () => start.output().includes(text);
   const { status, body: { error } } = NOT_FOUND;
-  await save(code.replace(error, "EDITED"), status, "EDITED");
-  await save(`${code}const mistake = ;`, 503, "Look at the terminal");
-  await start.waitFor("const mistake = ;");
-  await save(code, status, error);
+  await save(code.replace(error, "EDITED"), serves(status, "EDITED"));
+  await save(`${code}const mistake = ;`, prints("const mistake = ;"));
+  await waitUntil(serves(503, "Look at the terminal"), start.output);
+  await save(code, serves(status, error));
 
-  await Deno.writeTextFile(file, `${code} console.log("pid", Deno.pid);`);
-  await start.waitFor("pid ");
-  const pid = Number(start.output().match(/pid (\d+)/)?.[1]);
-  await Deno.writeTextFile(file, `${code} console.log("hangs"); for (;;);`);
-  await start.waitFor("hangs");
+  const hangs = 'console.log("hangs", Deno.pid); for (;;);';
+  await save(`${code}${hangs}`, prints("hangs "));
+  const pid = Number(start.output().match(/hangs (\d+)/)?.[1]);
   start.child.kill(Deno.build.os === "windows" ? "SIGKILL" : "SIGINT");
   await start.ended;
   await waitUntilGone(pid);
