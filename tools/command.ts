@@ -45,8 +45,8 @@ export function stdoutOf(
 }
 
 /**
- * Path of a Deno of the hosted edge runtime's version: `EDGE_DENO`, or else npm's, which runs in
- * `/`, because it cannot read the project's lock file.
+ * Path of a Deno of the hosted edge runtime's version: `EDGE_DENO`, or else npm's. It is started in
+ * `/`, because that version cannot read the project's lock file.
  */
 export async function edgeDeno(): Promise<string> {
   const args = ["eval", "console.log(Deno.execPath())"];

@@ -27,7 +27,7 @@ Deno.test("upload: it type-checks at the edge runtime's level", async () => {
 });
 
 Deno.test("upload: through the platform's main worker, the 413 reaches a caller that goes on sending", async () => {
-  // In KiB: sizes that broke the connection before the function discarded what follows.
+  // In KiB: sizes that break the connection of a function that does not discard the rest.
   for (const size of [17, 200, 1_024, 3_072]) {
     const bytes = new Uint8Array(size * 1_024);
     await Promise.all(Array.from({ length: 20 }, (_, nth) => {

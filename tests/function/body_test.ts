@@ -40,8 +40,8 @@ const SLOW = times(9, [1, 9_000]);
 const TOO_LARGE = "body_too_large";
 const TIMEOUT = "request_timeout";
 
-// Pieces until 8 MiB are discarded. Before those, one large piece, or 1,025 single bytes, show that
-// the body is too long. A discarded single byte counts as 2 KiB.
+// The pieces that show that a body is too long, two large ones or 1,025 single bytes, and those
+// that make 8 MiB, where a single byte counts as 2 KiB.
 const LARGE = bodyBytes;
 const largePieces = 2 + discardedBytes / LARGE;
 const smallPieces = bodyPieces + 1 + discardedBytes / 2_048;
@@ -101,6 +101,7 @@ for (const [what, headers, content, expected, afterMs = 0] of ROWS) {
       });
       await time.tickAsync(afterMs);
       assertEquals([result, tookMs], [expected, afterMs]);
+      // A body that was read leaves no timer running.
       if (typeof expected === "number") assertEquals(time.countTimers(), 0);
       // The caller sends the rest, and nothing fails.
       await time.tickAsync(100_000);

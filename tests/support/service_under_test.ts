@@ -87,10 +87,10 @@ async function start(): Promise<Service & Partial<AsyncDisposable>> {
   }
   // `supabase start` has the same address and keys everywhere, unless its port was changed.
   const known = which === "supabase" ? LOCAL_SERVICE : {};
-  const { API_URL, PUBLISHABLE_KEY = "", SECRET_KEY = "" }: Partial<Service> = {
+  const { API_URL, PUBLISHABLE_KEY = "", SECRET_KEY = "" } = {
     ...known,
     ...Deno.env.toObject(),
-  };
+  } as Partial<Service>;
   if (!API_URL || (SECRET_KEY && !PUBLISHABLE_KEY)) {
     throw new Error(
       "Set API_URL and, with SECRET_KEY, PUBLISHABLE_KEY too: " +

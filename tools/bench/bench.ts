@@ -1,4 +1,4 @@
-/** `deno task bench`: measures the function and two baselines. `README.md` shows what it prints. */
+/** `deno task bench`: measures the function and a baseline. `README.md` shows what it prints. */
 import { cp } from "node:fs/promises";
 import config from "../../deno.json" with { type: "json" };
 import { edgeDeno, npx, stdoutOf } from "../command.ts";
@@ -12,7 +12,7 @@ import { makeTempFolder } from "../temp_folder.ts";
 import { VERSIONS } from "../versions.ts";
 
 const ROUNDS = 9;
-const HANDLERS = ["bare", "function", "scaffold"];
+const HANDLERS = ["bare", "function"];
 
 const deno = await edgeDeno();
 // Outside of the project, as a deployed function is.
@@ -20,7 +20,7 @@ await using root = await makeTempFolder();
 const folderOf = (name: string) => new URL(`${name}/`, root.url);
 await cp(new URL("handlers/", import.meta.url), root.url, { recursive: true });
 await cp(FUNCTION_FOLDER, folderOf("function"), { recursive: true });
-for (const name of ["bare", "scaffold", "stub"]) {
+for (const name of ["bare", "stub"]) {
   const file = new URL("deno.json", folderOf(name));
   await Deno.writeTextFile(file, JSON.stringify({ imports: config.imports }));
 }

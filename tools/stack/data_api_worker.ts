@@ -1,6 +1,6 @@
 /**
- * The Data API of the local stack, as a worker: PGlite sets the exit code of the thread that it
- * runs in, when it starts and when a statement fails.
+ * The Data API of the local stack, as a worker: PGlite sets the exit code of its thread when it
+ * starts and when a statement fails, and Deno fails a test whose exit code is set.
  */
 import { parentPort } from "node:worker_threads";
 import { App } from "@supabase/lite";

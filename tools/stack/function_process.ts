@@ -41,7 +41,7 @@ export async function startFunction(
   const serve = "serve --allow-net --allow-env --host=127.0.0.1 --port=0";
   // An edit may import a missing package: Deno then downloads it, or says why not.
   const mode = watch ? "--watch --no-clear-screen" : "--cached-only";
-  // Modules run in this order. (`deno serve` ignores `--preload`.)
+  // `end_with_parent.ts` has to run first, and `deno serve` ignores `--preload`.
   const entry = `import "${import.meta.resolve("./end_with_parent.ts")}";
     export { default } from "${new URL("index.ts", folder)}";`;
   const args = [
@@ -58,8 +58,8 @@ export async function startFunction(
   const child = spawn(deno, args, { cwd: folder, env: childEnv });
   // SIGTERM would wait for callers who are still sending.
   const kill = () => child.kill("SIGKILL");
-  // `Deno.exit` ends this process without disposing of anything, and an edit with an endless loop
-  // does not notice that.
+  // `Deno.exit` ends this process without disposing of anything. A function in an endless loop does
+  // not see that its standard input closes.
   addEventListener("unload", kill);
 
   let output = "";
@@ -67,12 +67,12 @@ export async function startFunction(
   const serving = Promise.withResolvers<void>();
   const collect = (text: string) => {
     output += text;
+    const hasServed = url.port !== "";
+    if (watch && hasServed) process.stderr.write(text);
     // After each edit, the watcher takes another port: the last one counts.
     const addresses = output.matchAll(/Listening on (http:\S+)\s/g).toArray();
     const [, address] = addresses.at(-1) ?? [];
     if (address) {
-      // The first start prints nothing: `bootError` has its output.
-      if (watch && url.port) process.stderr.write(text);
       url.href = address;
       serving.resolve();
     } else if (output.includes("Restarting on file change")) {
@@ -84,6 +84,7 @@ export async function startFunction(
   child.stderr.setEncoding("utf8").on("data", collect);
   const ended = once(child, "close").then(() => {
     removeEventListener("unload", kill);
+    // Changes nothing once it has served.
     serving.reject(bootError(output.trimEnd()));
   });
   await serving.promise;

@@ -3,7 +3,7 @@ import { createServer, ServerResponse } from "node:http";
 import { listenOnLoopback } from "../loopback.ts";
 import { FUNCTION_URL_PATH } from "../project.ts";
 
-/** Where requests go. Tests may change it. */
+/** Where requests go. A test that puts something between changes it. */
 export type Targets = Record<"dataApi" | "edgeFunction", { url: string | URL }>;
 
 // A function in an endless loop prints nothing, and keeps Deno's watcher from seeing an edit.

@@ -60,7 +60,8 @@ function screen({ API_URL, PUBLISHABLE_KEY, SECRET_KEY }: Service): string {
   const json = (body: unknown) => JSON.stringify(body).replaceAll('"', '\\"');
   const post = (body: unknown) =>
     `-H "Content-Type: application/json" -d "${json(body)}"`;
-  const key = { ...SEEDED, curr_user: "Amelia#1937", username: undefined };
+  const { project_id } = SEEDED;
+  const key = { project_id, curr_user: "Amelia#1937" };
   return `
 API_URL=${API_URL}
 PUBLISHABLE_KEY=${PUBLISHABLE_KEY}

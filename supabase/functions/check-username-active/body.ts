@@ -19,8 +19,8 @@ const MAX_DISCARDED_BYTES = 8 * 1024 * 1024;
 const MAX_DISCARDED_MS = 1_000;
 
 /**
- * The fewest bytes that a discarded piece counts as. Each piece takes the same time: without this,
- * a few callers who send single bytes would hold up all others for seconds.
+ * Each discarded piece counts as at least so many bytes, because each takes the same time: without
+ * this, a few callers who send single bytes would hold up all others for seconds.
  */
 const MIN_COUNTED_BYTES = 2 * 1024;
 
@@ -32,7 +32,7 @@ const MIN_COUNTED_BYTES = 2 * 1024;
  * why there is none: it is too long, does not arrive within 10 s, or breaks off. Never throws.
  */
 export async function readBody(request: Request) {
-  // Beside this header, `Content-Length` is wrong, yet Deno 2.1 lets it pass.
+  // A body in chunks has no declared length. Deno 2.1 lets a `Content-Length` beside it pass.
   const isChunked = request.headers.has("Transfer-Encoding");
   const declared = isChunked ? null : request.headers.get("Content-Length");
   if (declared !== null && Number(declared) <= MAX_BODY_BYTES) {
@@ -43,10 +43,11 @@ export async function readBody(request: Request) {
   const pieces = piecesOf(request.body ?? new Blob().stream());
   if (declared === null) {
     const read = await within(MAX_BODY_MS, collect(pieces));
-    if (read !== undefined) return read;
+    if (read !== "body_too_large") return read;
   }
+  // The body is too long, however reading the rest of it ends.
   await within(MAX_DISCARDED_MS, discard(pieces));
-  return "body_too_large" as const;
+  return "body_too_large";
 }
 
 /**
@@ -61,19 +62,20 @@ function within<T>(ms: number, reading: Promise<T>) {
 }
 
 /**
- * Puts a body together. Returns nothing when it is too long, or in too many pieces. No `for await`:
- * leaving it would close the iterator, and `discard` needs the rest.
+ * Puts a body together, unless it is too long or in too many pieces. No `for await`: leaving it
+ * would close the iterator, and `discard` needs the rest.
  */
 async function collect(pieces: AsyncIterator<Uint8Array>) {
   const bytes = new Uint8Array(MAX_BODY_BYTES);
-  // `<=`, because one more read finds the end.
+  // `<=`: after the last piece, one more read finds the end.
   for (let count = 0, length = 0; count <= MAX_BODY_PIECES; count++) {
     const { done, value } = await pieces.next();
     if (done) return bytes.subarray(0, length);
-    if (length + value.length > MAX_BODY_BYTES) return;
+    if (length + value.length > MAX_BODY_BYTES) break;
     bytes.set(value, length);
     length += value.length;
   }
+  return "body_too_large" as const;
 }
 
 /** Reads to the end of a body. After 8 MiB, it stops reading and never resolves. */

@@ -13,8 +13,8 @@ const MAX_BYTES = 1024 * 1024;
 const MAX_IDLE_MS = 10_000;
 
 /**
- * Shortest time between replacements, in milliseconds: as long as a lookup may take, so that one
- * that began on the old connections does not replace the new ones.
+ * Shortest time between replacements, in milliseconds: as long as a lookup may take, so that a
+ * lookup that began on the old connections cannot replace the new ones.
  */
 const MIN_KEPT_MS = 5_000;
 
@@ -61,7 +61,7 @@ export const fetchDataApi: typeof fetch = async (input, init) => {
   const response = await fetch(input, { ...init, ...options });
   const isTooLong = Number(response.headers.get("Content-Length")) > MAX_BYTES;
   if (isTooLong) await response.body?.cancel();
-  // `{}` makes a 200 fail (no list) without a retry (valid JSON).
+  // `{}` is valid JSON, so it is not asked for again, and no list, so it is no success.
   let text = isTooLong ? "{}" : await response.text();
   // supabase-js takes an empty 200 or 404 for a success, and an array in a 404 for no rows.
   if (text === "" || (response.status === 404 && /^\s*\[/.test(text))) {
@@ -87,10 +87,11 @@ export type Result = PostgrestSingleResponse<unknown> | undefined;
  * - a 401 `PGRST303`, which hosted projects return for a sound key now and then.
  *
  * @param result What became of a query, or of a lookup.
- * @returns Whether another query, or another connection, may have another result.
+ * @returns Whether to ask again, and over new connections.
  */
 export function isTransient(result: Result): boolean {
   const { status = 0, error } = result ?? {};
+  // supabase-js reports a 200 that it cannot parse as an error.
   return status === 0 || (status === 200 && error !== null) ||
     (status >= 502 && status < 600) ||
     (status === 400 && error?.code === "") ||

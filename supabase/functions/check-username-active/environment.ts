@@ -30,6 +30,7 @@ export function readSecretKey(): string {
     const keys = z.record(z.string(), z.unknown()).parse(JSON.parse(json));
     // `createAdminClient` of `@supabase/server` chooses in the same way.
     const key = keys.default ?? Object.values(keys)[0];
+    // Without any key, the legacy variable decides.
     if (key !== undefined) return Key.parse(key);
   } catch {
     // The text is malformed. The error is dropped, because its message would quote a secret.

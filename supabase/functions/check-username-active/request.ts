@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { readBody } from "./body.ts";
 
-// Drops a byte order mark. Fatal, because a replaced byte would make another name.
+// Strict: replacing an invalid byte would make another name. It skips a byte order mark.
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 const ActivationCheck = z.object({
@@ -28,6 +28,7 @@ const Complete = z.object({ username: Present, project_id: Present });
  */
 export async function readActivationCheck(request: Request) {
   const received = await readBody(request);
+  // A string is the reason why there is no body.
   if (typeof received === "string") return { problem: received };
 
   let body: unknown;

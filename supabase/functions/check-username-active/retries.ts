@@ -28,20 +28,20 @@ export async function retry<Result>(
 ): Promise<Result | undefined> {
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(), MAX_TOTAL_MS);
-  const jitteredStart = performance.now() + MAX_JITTER_MS * Math.random();
+  const retriesFrom = performance.now() + MAX_JITTER_MS * Math.random();
 
   let lastFailure: Result | undefined;
   let result = await attempt(controller.signal);
   for (const dueMs of RETRY_AT_MS) {
     if (controller.signal.aborted || !isTransient(result)) break;
     lastFailure = result;
-    const waitMs = jitteredStart + dueMs - performance.now();
-    // Attempts that came due during a slow one are left out, except the last one.
+    const waitMs = retriesFrom + dueMs - performance.now();
+    // Attempts that came due during a slow one are left out, except the last, which begins at once.
     if (waitMs < 0 && dueMs !== RETRY_AT_MS.at(-1)) continue;
     await new Promise((resolve) => setTimeout(resolve, waitMs));
     result = await attempt(controller.signal);
   }
   clearTimeout(timer);
-  // An attempt that ran out of time says nothing about the Data API.
+  // The result of an attempt that was aborted says nothing about the Data API.
   return controller.signal.aborted ? lastFailure : result;
 }
