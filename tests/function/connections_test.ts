@@ -1,4 +1,4 @@
-/** Connections to the Data API that go bad, on HTTP/2 over TLS and on HTTP/1.1. */
+/** Connections to the Data API that go bad, on HTTP/2 as on the platform. */
 import FakeTimers from "@sinonjs/fake-timers";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -33,21 +33,16 @@ const certFile = await Deno.makeTempFile();
 await Deno.writeTextFile(certFile, cert);
 Deno.test.afterAll(() => Deno.remove(certFile));
 
-/** How the Data API responds to a query at this address. */
-type Behaviour = (url: string) => Response | Promise<Response>;
+/** How the Data API responds to a query for this product. */
+type Behaviour = (project_id: string) => Response;
 
-const aRow: Behaviour = (url) =>
-  Response.json([{ project_id: productOf(url) }]);
-const error = (status: number, code: string): Behaviour => () =>
-  Response.json({ code }, { status });
-
-/** How many callers ask at the same time. */
-const CALLERS = 8;
+const aRow: Behaviour = (project_id) => Response.json([{ project_id }]);
+const unavailable = () => Response.json({ code: "PGRST002" }, { status: 503 });
+const forbidden = () => Response.json({ code: "42501" }, { status: 403 });
 
 /** Starts the function, a Data API, and a network between them whose connections can go bad. */
-async function startOn(isHttp2: boolean) {
+async function start() {
   await using unfinished = new AsyncDisposableStack();
-  // How the Data API behaves, except on bad connections, where it fails.
   let behaviour = aRow;
   const used = new Set<number>();
   const bad = new Set<number>();
@@ -56,9 +51,8 @@ async function startOn(isHttp2: boolean) {
     serveOnLoopback(({ url }, { remoteAddr: { port } }) => {
       // The caller's port identifies the connection.
       used.add(port);
-      const behave = bad.has(port) ? error(503, "PGRST002") : behaviour;
-      return behave(url);
-    }, isHttp2 ? { cert, key } : undefined),
+      return bad.has(port) ? unavailable() : behaviour(productOf(url));
+    }, { cert, key }),
   );
 
   // The network passes bytes on until a connection dies. The function then hears nothing more.
@@ -75,14 +69,14 @@ async function startOn(isHttp2: boolean) {
   });
   const network = unfinished.use(await listenOnLoopback(relay));
 
-  const API_URL = `http${isHttp2 ? "s" : ""}://localhost:${network.port}`;
+  const API_URL = `https://localhost:${network.port}`;
   const platform = platformEnv({ ...LOCAL_SERVICE, API_URL });
   const env = { ...platform, DENO_CERT: certFile };
   const edgeFunction = unfinished.use(await startFunction({ env }));
-  return Object.assign(unfinished.move(), {
-    /** Lets callers ask at the same time. Returns how many get a 500. The others get a 200. */
-    async ask(callers = CALLERS): Promise<number> {
-      const asking = Array.from({ length: callers }, async () => {
+  const setup = Object.assign(unfinished.move(), {
+    /** Lets eight callers ask at once. Returns how many get a 500. The others get a 200. */
+    async ask(): Promise<number> {
+      const asking = Array.from({ length: 8 }, async () => {
         const product = crypto.randomUUID();
         const response = await check(product, "a", edgeFunction.url);
         const isLost = response.status === DATABASE_ERROR.status;
@@ -101,67 +95,42 @@ async function startOn(isHttp2: boolean) {
     connections,
     edgeFunction,
   });
+  assertEquals(await setup.ask(), 0);
+  return setup;
 }
 
-type Setup = Awaited<ReturnType<typeof startOn>>;
+/** How connections go bad, and what each lookup on them logs. */
+const FAULTS = [
+  ["die in silence", "breakNetwork", "timeout 0"],
+  ["only lead to a 503", "breakBackend", "PGRST002 503"],
+] as const;
 
-/** Registers a test for both protocols. They run at the same time: each waits for seconds. */
-function testOnBoth(name: string, fn: (setup: Setup) => Promise<void>) {
-  Deno.test(`connections: ${name}`, async () => {
-    await Promise.all([true, false].map(async (isHttp2) => {
-      await using setup = await startOn(isHttp2);
-      assertEquals(await setup.ask(1), 0);
-      // Nobody gets a response before all have asked, so HTTP/1.1 opens a connection for each.
-      const { promise: allHaveAsked, resolve } = Promise.withResolvers<void>();
-      let count = 0;
-      setup.behave((url) => {
-        if (++count === CALLERS) resolve();
-        return allHaveAsked.then(() => aRow(url));
-      });
-      assertEquals(await setup.ask(), 0);
-      assertEquals(setup.connections.length, isHttp2 ? 1 : CALLERS);
-      setup.behave(aRow);
-      await fn(setup);
-    }));
+for (const [what, fault, line] of FAULTS) {
+  Deno.test(`connections: those that ${what} cost one round of lookups`, async () => {
+    await using setup = await start();
+    setup[fault]();
+    const lost = await setup.ask();
+    assert(lost > 0, "no lookup used a bad connection");
+    assertEquals(await setup.ask() + await setup.ask() + await setup.ask(), 0);
+    const lines = await logged(setup.edgeFunction, lost);
+    assertEquals(lines, Array(lost).fill(line));
   });
 }
 
-/** Fails unless some lookups are lost, each with this line in the log, and then no more. */
-async function assertCostsOneRound(setup: Setup, line: string) {
-  const lost = await setup.ask();
-  assert(lost > 0, "no lookup used a bad connection");
-  assertEquals(await setup.ask() + await setup.ask() + await setup.ask(), 0);
-  assertEquals(await logged(setup.edgeFunction, lost), Array(lost).fill(line));
-}
-
-testOnBoth(
-  "those that die in silence cost one round of lookups",
-  async (setup) => {
-    setup.breakNetwork();
-    await assertCostsOneRound(setup, "timeout 0");
-  },
-);
-
-testOnBoth(
-  "those that only lead to a 503 cost one round of lookups",
-  async (setup) => {
-    setup.breakBackend();
-    await assertCostsOneRound(setup, "PGRST002 503");
-  },
-);
-
-testOnBoth("those that died while idle cost no lookup", async (setup) => {
+Deno.test("connections: those that died while idle cost no lookup", async () => {
+  await using setup = await start();
   setup.breakNetwork();
   await sleep(LIMITS.idleMs + 2_000);
   assertEquals(await setup.ask(), 0);
 });
 
-testOnBoth("those that led to a lasting failure are kept", async (setup) => {
+Deno.test("connections: those that led to a lasting failure are kept", async () => {
+  await using setup = await start();
   const { length } = setup.connections;
-  setup.behave(error(403, "42501"));
-  assertEquals(await setup.ask(1), 1);
+  setup.behave(forbidden);
+  assertEquals(await setup.ask(), 8);
   setup.behave(aRow);
-  assertEquals(await setup.ask(1), 0);
+  assertEquals(await setup.ask(), 0);
   assertEquals(setup.connections.length, length);
 });
 
