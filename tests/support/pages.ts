@@ -10,7 +10,7 @@ export const OPENAPI = `${FUNCTION_FOLDER_PATH}openapi.yaml`;
 export const OPERATORS = ["README.md", "supabase/README.md"];
 export const EXISTING_TABLE = "supabase/existing-table.md";
 
-/** Every Markdown page. */
+/** Every Markdown page but SECURITY.md. */
 export const PAGES = globSync("{*,{supabase,tools}/**/*}.md", { cwd: PROJECT });
 
 /** Reads a page, or another file of the project. */
