@@ -38,7 +38,9 @@ const STORY = {
     6 200, truncate ${KEYS}; 201 200, again 200 200`,
   "There is no active key for this name": `
     update ${KEYS} set curr_user = 'o’BRIEN' ${NAMED} returning id; 1 499,
-    update ${KEYS} set curr_user = ' o''brien #8' where id = '<key>'; 0 499, 1 200`,
+    update ${KEYS} set curr_user = ' o''brien #8' where id = '<key>';
+    select gen_random_uuid() as id; again 1 499,
+    select id from ${KEYS} where curr_user = ' o''brien #8'; 0 499, 1 200`,
   "The secret key leaked": `401 200,
     update ${KEYS} set curr_user = 'moved 2' where curr_user = 'moved'; 6 200, 2 200`,
   "Keys are lost or wrong": `update ${KEYS} set curr_user = 'first use'
