@@ -8,17 +8,16 @@ import { createClient } from "@supabase/supabase-js";
 const { SUPABASE_URL, SUPABASE_SECRET_KEY } = process.env;
 const supabase = createClient(SUPABASE_URL, SUPABASE_SECRET_KEY);
 
-/** Issues a key of each product: one, or a bundle. Returns their ids, for the order. */
-export async function issueKeys(...project_ids) {
-  const rows = project_ids.map((project_id) => ({ project_id }));
+/** Issues a key of a product. Returns its id, for the order. */
+export async function issueKey(project_id) {
   const { data } = await supabase.from("activation_keys")
-    .insert(rows).select("id").throwOnError();
-  return data.map(({ id }) => id);
+    .insert({ project_id }).select("id").single().throwOnError();
+  return data.id;
 }
 
 /**
  * Records a key's first use. Returns false if no unused key of this product has this id. Throws an
- * error with the code 22P02 if the id is no UUID.
+ * error with the code 22P02 if the id is not a UUID.
  */
 export async function recordFirstUse(id, project_id, curr_user) {
   const { data } = await supabase.from("activation_keys")

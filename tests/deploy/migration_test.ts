@@ -2,72 +2,70 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { PROJECT } from "../../tools/project.ts";
 import { supabase } from "../../tools/command.ts";
-import { startDatabaseServer } from "../../tools/stack/database.ts";
-import {
-  cliCommand,
-  EXISTING_TABLE,
-  OPERATORS,
-  readSnippet,
-} from "../support/pages.ts";
+import { migrate, startDatabaseServer } from "../../tools/stack/database.ts";
+import { cliCommand, EXISTING_TABLE, readSnippet } from "../support/pages.ts";
 import { copyProject } from "../support/project_copy.ts";
 
-const UP_TO_DATE = "Remote database is up to date.";
+/** Runs the CLI in a project's folder. Fails unless it ends with this error, or with none. */
+async function cli(url: string, args: string[], cwd = PROJECT, error = "") {
+  const target = args.map((arg) => arg.replace(/^--remote$/, `$&=${url}`));
+  const output = await supabase(["--yes", ...target], { cwd });
+  assertEquals(output.code, error ? 1 : 0, output.stderr);
+  assertStringIncludes(output.stderr, error);
+  return output.stdout;
+}
 
 for (const defaults of ["closed", "open"] as const) {
-  Deno.test(`migration: db push once, then the advisors find nothing, and exported keys come back, with ${defaults} default privileges`, async () => {
+  Deno.test(`migration: pushed, checked, restored, with ${defaults} privileges`, async () => {
     await using server = await startDatabaseServer(defaults);
     const push = await cliCommand("db push");
-    await cli(server, push);
-    assertStringIncludes(await cli(server, push), UP_TO_DATE);
+    await cli(server.url, push);
+    assertStringIncludes(await cli(server.url, push), "is up to date.");
 
     const advise = "db advisors --remote --level=info --fail-on=none";
-    const advice = JSON.parse(await cli(server, advise.split(" ")));
+    const advice = JSON.parse(await cli(server.url, advise.split(" ")));
     const names = advice.map((found: { name: string }) => found.name).sort();
     // Only the secret key's role reads the table, and nothing has used its index yet.
     assertEquals(names, ["rls_enabled_no_policy", "unused_index"]);
 
-    const issue = `insert into public.activation_keys (project_id, curr_user)
+    const issue = `insert into activation_keys (project_id, curr_user)
       values (gen_random_uuid(), 'Zoë "Ace"') returning *`;
     const keys = await server.exec(issue);
-    const query = await cliCommand("db query", ["supabase/README.md"]);
-    const exported = await cli(server, query);
-    // The restore makes a table again that was dropped.
-    await server.exec("drop table public.activation_keys");
-    await cli(server, await cliCommand("migration repair"));
-    await cli(server, push);
-    const sql = (says: string) => readSnippet(OPERATORS, says);
+    const exported = await cli(server.url, await cliCommand("db query"));
+    // The restore of a table that is gone runs all migrations again.
+    await server.exec("drop table activation_keys");
+    await migrate(server);
     // As the Data API takes the file.
-    await server.exec(`${await sql("-- A table for the export")}
+    await server.exec(`${await readSnippet("create table public.exported_keys")}
       insert into public.exported_keys select * from
         json_populate_recordset(null::public.exported_keys, $$${exported}$$);
-      ${await sql("-- Put keys back")}`);
-    assertEquals(await server.exec("table public.activation_keys"), keys);
+      ${await readSnippet("on conflict (id)")}`);
+    assertEquals(await server.exec("table activation_keys"), keys);
   });
 }
 
-Deno.test("migration: an existing table is left alone by db push, adopted by the page's commands, and given back", async () => {
+Deno.test("migration: an existing table is left alone, adopted, and given back", async () => {
   await using server = await startDatabaseServer("open");
   await using project = await copyProject();
-  const columns = "project_id text, curr_user char(40)";
-  await server.exec(`create table public.activation_keys (${columns})`);
-  const sql = (says: string) => readSnippet([EXISTING_TABLE], says);
-  const adoption = await sql("-- Block A") + await sql("-- Block B") +
-    await sql("-- What the function needs");
-  // It prints everything that the adoption changes.
-  const printUndo = await sql("-- Prints what undoes");
+  await server.exec(
+    "create table activation_keys (project_id text, curr_user char)",
+  );
+  const read = (text: string) => readSnippet(`-- ${text}`, [EXISTING_TABLE]);
+  const printUndo = await read("Prints what undoes");
+  const adoption = await read("Block A") + await read("Block B") +
+    await read("Always");
+  // All that the adoption changes.
   const before = await server.exec(printUndo);
 
-  /** Runs the page's command. One that ends with this error changes nothing. */
-  const run = async (command: string, error?: string) => {
-    const args = await cliCommand(command, ["README.md", EXISTING_TABLE]);
-    const stdout = await cli(server, args, project.url, error);
-    if (error) assertEquals(await server.exec(printUndo), before);
-    return stdout;
+  const run = async (command: string, error?: string, number = "") => {
+    const args = await cliCommand(command, [EXISTING_TABLE]);
+    const filled = args.map((arg) => arg.replace("<number>", number));
+    return await cli(server.url, filled, project.url, error);
   };
   const migrations = new URL("supabase/migrations/", project.url);
-  const push = async (version: number, migration: string, error?: string) => {
-    const file = new URL(`${version}_existing.sql`, migrations);
-    await Deno.writeTextFile(file, migration);
+  const ours = [...Deno.readDirSync(migrations)];
+  const push = async (name: string, migration: string, error?: string) => {
+    await Deno.writeTextFile(new URL(name, migrations), migration);
     await run("db push", error);
   };
 
@@ -75,36 +73,20 @@ Deno.test("migration: an existing table is left alone by db push, adopted by the
   await run("migration fetch", `"${history}" does not exist`);
   await run("db push", 'relation "activation_keys" already exists');
   // A migration that this repository does not have.
-  const row = "('20250101000000', '{select 1}', 'keys')";
-  await server.exec(`insert into ${history} values ${row}`);
+  const other = "('20250101000000', '{select 1}', 'keys')";
+  await server.exec(`insert into ${history} values ${other}`);
   await run("db push", "Remote migration versions not found in local");
   await run("migration fetch");
-  await run("migration repair 20261121000000 --status=applied");
+  await run("migration repair 2026");
 
-  await push(99990101000001, `${adoption} select 1 / 0;`, "by zero");
-  await push(99990101000001, adoption);
-  assertStringIncludes(await run("db push"), UP_TO_DATE);
-
-  await push(99990101000002, `${before[0]?.undo}`);
+  await push("99990101_adopt.sql", `${adoption} select 1 / 0;`, "by zero");
   assertEquals(await server.exec(printUndo), before);
-  const revert = await cliCommand("migration repair");
-  await cli(server, revert, project.url);
-  const name = "20261121000000_create_activation_keys.sql";
-  await Deno.remove(new URL(name, migrations));
-  assertStringIncludes(await run("db push"), UP_TO_DATE);
+  await push("99990101_adopt.sql", adoption);
+  await push("99990102_undo.sql", `${before[0]?.undo}`);
+  assertEquals(await server.exec(printUndo), before);
+  for (const { name } of ours) {
+    await run("migration repair <number>", "", name.split("_")[0]);
+    await Deno.remove(new URL(name, migrations));
+  }
+  assertStringIncludes(await run("db push"), "is up to date.");
 });
-
-/** Runs the CLI in a project's folder. Fails unless it ends with this error, or with none. */
-async function cli(
-  { url }: { url: string },
-  args: string[],
-  cwd = PROJECT,
-  error = "",
-): Promise<string> {
-  const target = args.map((arg) => arg.replace(/^--remote$/, `$&=${url}`));
-  const output = await supabase(["--yes", ...target], { cwd });
-  const { code, stdout, stderr } = output;
-  assertEquals(code, error ? 1 : 0, stderr);
-  assertStringIncludes(stderr, error);
-  return stdout;
-}

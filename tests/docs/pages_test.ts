@@ -1,130 +1,80 @@
-/** The documentation matches the project. */
-import { assert, assertEquals } from "@std/assert";
+/** The pages match the project. */
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { marked, type Tokens } from "marked";
 import { globSync } from "node:fs";
-import { npx } from "../../tools/command.ts";
 import { PROJECT } from "../../tools/project.ts";
-import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
 import { VERSIONS } from "../../tools/versions.ts";
 import * as CONTRACT from "../support/contract.ts";
-import { DESCRIBED_STATUSES, descriptionOf } from "../support/openapi.ts";
-import {
-  CALLER_PAGE,
-  EXISTING_TABLE,
-  INCIDENTS,
-  OPENAPI,
-  PAGES,
-  readPage,
-} from "../support/pages.ts";
+import { PAGES, readPage } from "../support/pages.ts";
 
 const { LIMITS, ...RESPONSES } = CONTRACT;
 const LOOKUP_S = LIMITS.lookupMs / 1000;
-const PORT = Number(new URL(LOCAL_SERVICE.API_URL).port);
+const OPERATE = "supabase/README.md";
 
-/** Each number, a text around it (`#` is where it stands), and the pages that have that text. */
-const NUMBERS: [number: number, text: string, ...pages: string[]][] = [
-  [LIMITS.bodyBytes / 1024, "# KiB", "README.md", OPENAPI],
-  [LIMITS.bodyPieces, "# pieces", "README.md", OPENAPI],
-  [LIMITS.bodyMs / 1000, "completely within # s", "README.md", OPENAPI],
-  [LIMITS.name, "# code points", "README.md", OPENAPI],
-  [LIMITS.name, "maxLength: #", OPENAPI],
-  [LOOKUP_S, "takes over # s", "README.md"],
-  [LOOKUP_S, "attempts in # s", INCIDENTS],
-  [LOOKUP_S, "longer than # seconds fail", EXISTING_TABLE],
-  [LOOKUP_S, "took more than # seconds", OPENAPI],
-  [LIMITS.attempts, "at most # attempts", INCIDENTS],
-  [LIMITS.responseMiB, "# MiB", INCIDENTS],
-  [PORT, "127.0.0.1:#", "README.md", CALLER_PAGE, OPENAPI],
+/** Numbers of the contract, as a page tells them. */
+const NUMBERS: [page: string, told: string][] = [
+  ["README.md", `${LIMITS.bodyBytes / 1024} KiB`],
+  ["README.md", `${LIMITS.bodyPieces.toLocaleString("en")} pieces`],
+  ["README.md", `within ${LIMITS.bodyMs / 1000} s`],
+  ["README.md", `${LIMITS.name} code points`],
+  ["README.md", `over ${LOOKUP_S} s`],
+  [OPERATE, `1 to ${LIMITS.name} characters`],
+  [OPERATE, `${LIMITS.attempts} attempts in ${LOOKUP_S} s`],
+  [OPERATE, `${LIMITS.responseMiB} MiB`],
 ];
-
-for (const [number, around, ...pages] of NUMBERS) {
-  Deno.test(`page: ${around.replace("#", `${number}`)}`, async () => {
-    const [before = "", after = ""] = around.split("#").map(RegExp.escape);
-    for (const page of pages) {
-      // Prose is wrapped.
-      const said = (await readPage(page)).replaceAll(/\s+/g, " ")
-        .matchAll(RegExp(`${before}(\\d[\\d.,]*)${after}`, "g"))
-        .map(([, digits = ""]) => Number(digits.replaceAll(",", "")));
-      assertEquals([...new Set(said)], [number], page);
-    }
-  });
+for (const [page, told] of NUMBERS) {
+  Deno.test(`pages: ${page} says "${told}"`, async () =>
+    assertStringIncludes(await readPage(page), told));
 }
 
 for (const page of PAGES) {
-  Deno.test(`page: every link of ${page} leads somewhere`, async () => {
+  Deno.test(`pages: every link of ${page} leads somewhere`, async () => {
     const links = (await readPage(page)).matchAll(/\]\((?!http)([^)]+)\)/g);
     for (const [, target = ""] of links) {
       const url = new URL(target, new URL(page, PROJECT));
       await Deno.stat(url);
       if (!url.hash) continue;
-      const headings = (await Deno.readTextFile(url)).matchAll(/^#+ (.+)$/gm)
-        .map(([, title = ""]) =>
-          title.toLowerCase().replaceAll(/[^\w\s-]/g, "").replaceAll(" ", "-")
-        );
-      assert(headings.toArray().includes(url.hash.slice(1)), target);
+      const anchors = (await Deno.readTextFile(url)).matchAll(/^#+ (.+)$/gm)
+        .map(([, title = ""]) => title.replaceAll(/[^\w\s-]/g, ""))
+        .map((title) => `#${title.toLowerCase().replaceAll(" ", "-")}`);
+      assert([...anchors].includes(url.hash), target);
     }
   });
 }
 
-Deno.test("page: CONTRIBUTING.md names every task and environment variable", async () => {
+/** Returns the rows of a page's tables. */
+const readTables = async (page: string) =>
+  marked.lexer(await readPage(page)).filter((token) => token.type === "table")
+    .map((table) => (table as Tokens.Table).rows)
+    .map((rows) => rows.map((row) => row.map(({ text }) => text)));
+
+Deno.test("pages: README.md has the contract's responses, and the callers' results", async () => {
+  const [spec = [], decided = [], asked] = await readTables("README.md");
+  const rows = [...spec, ...decided].map((row) => row.slice(1).join(" "));
+  const responses = Object.values(RESPONSES).map(({ status, body }) =>
+    `${status} ${body ? `\`${JSON.stringify(body)}\`` : "none"}`
+  );
+  assertEquals(new Set(rows), new Set(responses));
+  const [results] = await readTables("supabase/clients/README.md");
+  const said = /\d{3}|Any|`"[a-z ]+"`/g;
+  assertEquals(`${asked}`.match(said), `${results}`.match(said));
+});
+
+Deno.test("pages: CONTRIBUTING.md names every task and environment variable", async () => {
   const page = await readPage("CONTRIBUTING.md");
   const { tasks } = JSON.parse(await readPage("deno.json"));
   const paths = globSync("{supabase,tests,tools}/**/*.ts", { cwd: PROJECT });
   const code = (await Promise.all(paths.map(readPage))).join("");
-  const read = code.matchAll(/env\.get\("([A-Z_]+)"/g)
-    .map(([, name]) => `\`${name}\``).toArray();
-  const some = ["`SUPABASE_URL`", "`EDGE_DENO`", "`CHROMIUM`"];
-  assertEquals(some.filter((name) => !read.includes(name)), []);
-  const rows = Object.keys(tasks).map((task) => `| \`${task}\``);
-  assertEquals([...rows, ...read].filter((text) => !page.includes(text)), []);
+  const read = code.matchAll(/env\.get\("([A-Z_]+)"/g).map(([, name]) => name);
+  const names = [...Object.keys(tasks), ...read].map((name) => `\`${name}\``);
+  assertEquals(names.filter((name) => !page.includes(name)), []);
 });
 
-Deno.test("page: README.md and openapi.yaml have the responses of the contract", async () => {
-  const said = (await readPage("README.md"))
-    .matchAll(/^\|.*\| (\d{3})\b[^|]*\| +(`\{.*\}`|none) +\|$/gm)
-    .map(([, status, body]) => `${status} ${body}`).toArray();
-  const expected = Object.values(RESPONSES).map(({ status, body }) =>
-    `${status} ${body === null ? "none" : `\`${JSON.stringify(body)}\``}`
-  );
-  assertEquals(said.sort(), expected.sort());
-  const openapi = await readPage(OPENAPI);
-  for (const { body } of Object.values(RESPONSES)) {
-    if (body && "error" in body) assert(openapi.includes(`: ${body.error}\n`));
-  }
-});
-
-Deno.test("page: every version of Deno and of the CLI is the one of tools/versions.ts", async () => {
+Deno.test("pages: versions of Deno and of the CLI are those of tools/versions.ts", async () => {
   const paths = [...PAGES, ".ci/run", ".github/workflows/ci.yml"];
-  const said = (await Promise.all(paths.map(readPage))).join("")
-    .replaceAll(/\s+/g, " ")
-    .match(/(?<![\w/-])(deno|supabase)@\d[\w.]*\d|Deno \d[\d.]* or later/g);
+  const text = (await Promise.all(paths.map(readPage))).join("");
+  const said = text.match(/\b(deno|supabase)@[\d.]+|Deno [\d.]+ or later/g);
   const { deno, supabase, lowestDeno } = VERSIONS;
-  const expected =
-    `Deno ${lowestDeno} or later,deno@${deno},supabase@${supabase}`;
-  assertEquals([...new Set(said)].sort().join(), expected);
-});
-
-Deno.test("openapi: the document has no lint", async () => {
-  // A warning is an error. No licence has been chosen.
-  const lint =
-    `lint ${OPENAPI} --extends=recommended-strict --skip-rule=info-license`;
-  const env = { REDOCLY_TELEMETRY: "off" };
-  const redocly = `@redocly/cli@${VERSIONS.redocly}`;
-  const result = await npx(redocly, lint.split(" "), { cwd: PROJECT, env });
-  assert(result.success, result.stdout + result.stderr);
-});
-
-Deno.test("openapi: it asks the same of an add-on as README.md, for every status", async () => {
-  const asked = Object.fromEntries(
-    (await readPage("README.md"))
-      .matchAll(/^\| (\d{3}[\d, ]*|Any other)\b.*\| `"([a-z ]+)"` +\|/gm)
-      .flatMap(([, statuses = "", result]) =>
-        statuses.trim().split(", ").map((status) => [status, result])
-      ),
-  );
-  // "Any other" is not a number, and so the default.
-  const statuses = [...DESCRIBED_STATUSES, ...Object.keys(asked)].map(String);
-  for (const status of statuses) {
-    const result = descriptionOf(Number(status))["x-result"];
-    assertEquals(result, asked[status] ?? asked["Any other"], status);
-  }
+  const pins = `Deno ${lowestDeno} or later,deno@${deno},supabase@${supabase}`;
+  assertEquals(said?.filter((it) => !pins.split(",").includes(it)), []);
 });

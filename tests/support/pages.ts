@@ -1,85 +1,60 @@
+/** The pages, and the code on them. */
+import { marked } from "marked";
+import { globSync } from "node:fs";
 import { FUNCTION_FOLDER_PATH, PROJECT } from "../../tools/project.ts";
 import { VERSIONS } from "../../tools/versions.ts";
 
-/** Paths of pages. `OPERATORS` lacks `EXISTING_TABLE`, which has a test of its own. */
-export const CALLER_PAGE = `${FUNCTION_FOLDER_PATH}README.md`;
 export const OPENAPI = `${FUNCTION_FOLDER_PATH}openapi.yaml`;
-export const INCIDENTS = "supabase/incidents.md";
-export const OPERATORS = ["README.md", "supabase/README.md", INCIDENTS];
+
+/** The pages with code for operators, in their order. */
+export const OPERATORS = ["README.md", "supabase/README.md"];
 export const EXISTING_TABLE = "supabase/existing-table.md";
 
 /** Every Markdown page but SECURITY.md. */
-export const PAGES = [
-  ...OPERATORS,
-  EXISTING_TABLE,
-  CALLER_PAGE,
-  "CONTRIBUTING.md",
-  "tools/bench/README.md",
-];
+export const PAGES = globSync("{*,{supabase,tools}/**/*}.md", { cwd: PROJECT });
 
-/** How each line with a command of the Supabase CLI begins. */
-const CLI = `npx supabase@${VERSIONS.supabase} `;
-
-/** Reads a page. */
-export function readPage(page: string): Promise<string> {
-  return Deno.readTextFile(new URL(page, PROJECT));
-}
+/** Reads a page, or another file of the project. */
+export const readPage = (page: string): Promise<string> =>
+  Deno.readTextFile(new URL(page, PROJECT));
 
 /** Reads a file of the code for callers. */
 export const readExample = (file: string) =>
   readPage(`${FUNCTION_FOLDER_PATH}examples/${file}`);
 
-/** What separates snippets in a block, for each language that tests run. A block of js is one. */
-const SEPARATORS: Record<string, string> = { sh: "\n", sql: "\n\n", js: "```" };
+/** What separates snippets in a block of each language that is run. A block of js is one. */
+const SEPARATORS: Record<string, string> = { sh: "\n", sql: "\n\n", js: "\0" };
+/** A command or a statement in a sentence. */
+const INLINE = /^(npx|curl|git|node) |;$/;
 
-/**
- * Returns the snippets on pages, in their order: each statement of SQL, each line for a shell, each
- * block of JavaScript. With a heading, only those under it.
- */
-export async function readSnippets(pages: string[], heading = "") {
-  const sections = (await Promise.all(pages.map(readPage)))
-    .flatMap((page) => page.split("\n## "))
-    .filter((section) => !heading || section.startsWith(`${heading}\n`));
-  const blocks = sections.join("\n").matchAll(/^ *```(\w+)\n([^]*?)^ *```/gm);
-  const all = blocks.flatMap(([, language = "", code = ""]) => {
-    const separator = SEPARATORS[language];
-    return separator ? code.split(separator) : [];
-  }).map((snippet) => snippet.trim()).filter((snippet) => snippet !== "");
-  const snippets = [...new Set(all)];
-  const left = new Set(snippets);
-  return {
-    snippets,
-    /** Those that have not been taken. */
-    left,
-    /** Takes the only snippet with this text, and returns it with these values put in. */
-    take(text: string, values: Record<string, string> = {}): string {
-      const [found, ...others] = snippets.filter((it) => it.includes(text));
-      if (!found || others.length > 0) {
-        throw new Error(`${pages} must have one snippet with ${text}`);
-      }
-      left.delete(found);
-      return Object.entries(values)
-        .reduce((it, [old, by]) => it.replaceAll(old, () => by), found);
-    },
-  };
+/** Returns the commands and the SQL on these pages, in their order, by the heading above them. */
+export async function readSnippets(...pages: string[]) {
+  const snippets: { heading: string; code: string }[] = [];
+  let heading = "";
+  const add = (code: string) => snippets.push({ heading, code });
+  for (const page of pages) {
+    marked.walkTokens(marked.lexer(await readPage(page)), (token) => {
+      if (token.type === "heading") heading = token.text;
+      const separator = token.type === "code" && SEPARATORS[token.lang];
+      if (separator) token.text.split(separator).forEach(add);
+      if (token.type === "codespan" && INLINE.test(token.text)) add(token.text);
+    });
+  }
+  return snippets;
 }
 
-/** Returns the only snippet on these pages with this text. */
-export async function readSnippet(pages: string[], text: string) {
-  return (await readSnippets(pages)).take(text);
+/** Returns the first command or statement on these pages that has this text. */
+export async function readSnippet(text: string, pages = OPERATORS) {
+  const snippets = await readSnippets(...pages);
+  const found = snippets.find(({ code }) => code.includes(text));
+  if (!found) throw new Error(`${pages} have no ${text}`);
+  return found.code;
 }
 
 /** Returns the arguments of the CLI's command on these pages that begins with this text. */
-export async function cliCommand(command: string, pages = OPERATORS) {
-  return cliArgs(await readSnippet(pages, CLI + command));
-}
+export const cliCommand = async (command: string, pages = OPERATORS) =>
+  cliArgs(await readSnippet(`@${VERSIONS.supabase} ${command}`, pages));
 
-/** Returns the arguments of a line with a command of the Supabase CLI, as the shell passes them. */
-export function cliArgs(line: string): string[] {
-  // Without a redirection to a file.
-  const args = line.replace(CLI, "").replace(/ > .*/, "");
-  return Array.from(
-    args.matchAll(/"([^"]*)"|(\S+)/g),
-    ([, quoted, plain = ""]) => quoted ?? plain,
-  );
-}
+/** Returns the arguments of a line for the CLI, as the shell passes them; no redirection. */
+export const cliArgs = (line: string): string[] =>
+  [...line.replace(/ > .*/, "").matchAll(/"([^"]*)"|(\S+)/g)].slice(2)
+    .map(([, quoted, plain = ""]) => quoted ?? plain);
