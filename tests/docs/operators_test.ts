@@ -63,7 +63,7 @@ const PARTS = /again|\d+ \d+|[a-z][^;]*;/g;
 Deno.test("operators: the code on the pages does what they say", async () => {
   await using stack = await startStack();
   await using folder = await makeTempFolder();
-  const { service: { API_URL, SECRET_KEY }, connection, targets } = stack;
+  const { service: { API_URL, SECRET_KEY }, exec, targets } = stack;
   const { edgeFunction } = targets;
   const sent: string[] = [];
   /** A stand-in for the Management API, and for the platform without the function. */
@@ -91,13 +91,8 @@ Deno.test("operators: the code on the pages does what they say", async () => {
       .reduce((text, [old, by]) => text.replaceAll(old, () => by), code)
       .replaceAll(/https:..<(new )?ref>.supabase.co/g, API_URL)
       .replaceAll(/<(\w+) ?(\w*)>/g, "$1$2");
-  const query = async (sql: string) => {
-    const results = await connection.driver.exec(sql);
-    await connection.introspect(); // As the hosted Data API does by itself.
-    return results.at(-1)?.rows as Record<string, unknown>[] ?? [];
-  };
   const runSql = async (code: string) => {
-    const rows = await query(fill(code, NAME.replaceAll("'", "''")));
+    const rows = await exec(fill(code, NAME.replaceAll("'", "''")));
     if (rows[0]?.id) values["<key>"] = `${rows[0].id}`;
     return Number(rows[0]?.count ?? rows.length);
   };
@@ -115,7 +110,7 @@ Deno.test("operators: the code on the pages does what they say", async () => {
   const runCli = async (code: string) => {
     const [, sql = "", file] = fill(code, NAME).match(/"(.*)" > (.*)/) ?? [];
     if (file) {
-      const rows = await query(sql);
+      const rows = await exec(sql);
       const path = new URL(file, folder.url);
       await Deno.writeTextFile(path, JSON.stringify(rows, null, 2));
       return rows.length;

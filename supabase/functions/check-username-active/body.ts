@@ -47,7 +47,7 @@ export async function readBody(request: Request) {
   }
   // The body is too long, however reading the rest of it ends.
   await within(MAX_DISCARDED_MS, discard(pieces));
-  return "body_too_large";
+  return "body_too_large" as const;
 }
 
 /**
