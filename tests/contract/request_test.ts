@@ -7,7 +7,6 @@ import { type Expected, LIMITS } from "../support/contract.ts";
 import { assertResponse } from "../support/requests.ts";
 import {
   check,
-  isReadOnly,
   isRemote,
   issueKeys,
   send,
@@ -158,9 +157,9 @@ for (const [name, init, expected] of ROWS) {
   Deno.test({
     name: `request: ${name} → ${expected.status}`,
     // The other rows do not need a key in the table.
-    ignore: isLeftOut || (isReadOnly && expected === ACTIVE),
+    ignore: isLeftOut || (isRemote && expected === ACTIVE),
     async fn() {
-      await using _keys = isReadOnly ? null : await issueKeys([USER], PRODUCT);
+      await using _keys = isRemote ? null : await issueKeys([USER], PRODUCT);
       await assertResponse(send(init), expected);
     },
   });
