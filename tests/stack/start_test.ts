@@ -2,7 +2,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { serveOnLoopback } from "../../tools/loopback.ts";
-import { FUNCTION_URL_PATH, SEEDED } from "../../tools/project.ts";
+import {
+  FUNCTION_FOLDER_PATH,
+  FUNCTION_URL_PATH,
+  SEEDED,
+} from "../../tools/project.ts";
 import { startGateway, type Targets } from "../../tools/stack/gateway.ts";
 import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
 import { screen } from "../../tools/stack/screen.ts";
@@ -144,7 +148,7 @@ Deno.test("page: the files that it loads are there, with their types and as edit
   }
 });
 
-const RESPONSES = OPENAPI.replace("openapi.yaml", "responses.ts");
+const RESPONSES = `${FUNCTION_FOLDER_PATH}responses.ts`;
 
 Deno.test("start: serves an edit, says what is wrong with a mistake, and serves the fix", async () => {
   const { project, start } = shared;

@@ -1,9 +1,9 @@
-import { FUNCTION_FOLDER_PATH, PROJECT } from "../../tools/project.ts";
+import { PROJECT } from "../../tools/project.ts";
 import { VERSIONS } from "../../tools/versions.ts";
 
 /** Paths of pages. `OPERATORS` lacks `EXISTING_TABLE`, which has a test of its own. */
-export const CALLER_PAGE = `${FUNCTION_FOLDER_PATH}README.md`;
-export const OPENAPI = `${FUNCTION_FOLDER_PATH}openapi.yaml`;
+export const CALLER_PAGE = "supabase/clients/README.md";
+export const OPENAPI = "supabase/clients/openapi.yaml";
 export const INCIDENTS = "supabase/incidents.md";
 export const OPERATORS = ["README.md", "supabase/README.md", INCIDENTS];
 export const EXISTING_TABLE = "supabase/existing-table.md";
@@ -24,10 +24,6 @@ const CLI = `npx supabase@${VERSIONS.supabase} `;
 export function readPage(page: string): Promise<string> {
   return Deno.readTextFile(new URL(page, PROJECT));
 }
-
-/** Reads a file of the code for callers. */
-export const readExample = (file: string) =>
-  readPage(`${FUNCTION_FOLDER_PATH}examples/${file}`);
 
 /** What separates snippets in a block, for each language that tests run. A block of js is one. */
 const SEPARATORS: Record<string, string> = { sh: "\n", sql: "\n\n", js: "```" };

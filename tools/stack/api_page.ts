@@ -1,6 +1,6 @@
 /** The page at the local stack's address: Swagger UI, to ask the function. */
 import type { ServerResponse } from "node:http";
-import { FUNCTION_FOLDER } from "../project.ts";
+import { PROJECT } from "../project.ts";
 
 /** The paths of the page and of the files that it loads, and their types. */
 export const API_PAGE: Record<string, string> = {
@@ -21,7 +21,7 @@ export async function serveApiPage(path: string, response: ServerResponse) {
 
 async function contentOf(path: string): Promise<string | Uint8Array> {
   if (path === "/openapi.yaml") {
-    const file = new URL("openapi.yaml", FUNCTION_FOLDER);
+    const file = new URL("supabase/clients/openapi.yaml", PROJECT);
     const document = await Deno.readTextFile(file);
     // The page sends its requests to the first server: to this address, whatever its port.
     return document.replace("\nservers:\n", "\nservers:\n  - url: /\n");
