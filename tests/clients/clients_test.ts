@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { listenOnLoopback } from "../../tools/loopback.ts";
-import { FUNCTION_URL_PATH, PROJECT, SEEDED } from "../../tools/project.ts";
+import { FUNCTION_URL_PATH, SEEDED } from "../../tools/project.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { VERSIONS } from "../../tools/versions.ts";
 import { readPage } from "../support/pages.ts";
@@ -37,7 +37,6 @@ const service = await listenOnLoopback(
 );
 Deno.test.afterAll(() => service[Symbol.asyncDispose]());
 
-const CLIENTS = fileURLToPath(new URL("supabase/clients", PROJECT));
 const DRIVERS = fileURLToPath(new URL("drivers", import.meta.url));
 const STORED_FILE = `check-username-active/${SEEDED.project_id}.txt`;
 /** What the programs wait with, instead of the time. */

@@ -68,7 +68,7 @@ export async function play(
   let clockS = 2_000_000;
   let service = "200";
   let replies: { id: string; at: number; status: string }[] = [];
-  let done: string[] = [];
+  const done: string[] = [];
 
   const stored = () => {
     const isFile = fs.statSync(file, { throwIfNoEntry: false })?.isFile();

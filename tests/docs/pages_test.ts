@@ -1,17 +1,14 @@
 /** The documentation matches the project. */
 import { assert, assertEquals } from "@std/assert";
 import { globSync } from "node:fs";
-import { npx } from "../../tools/command.ts";
 import { PROJECT } from "../../tools/project.ts";
 import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
 import { VERSIONS } from "../../tools/versions.ts";
 import * as CONTRACT from "../support/contract.ts";
-import { DESCRIBED_STATUSES, descriptionOf } from "../support/openapi.ts";
 import {
   CALLER_PAGE,
   EXISTING_TABLE,
   INCIDENTS,
-  OPENAPI,
   PAGES,
   readPage,
 } from "../support/pages.ts";
@@ -22,18 +19,16 @@ const PORT = Number(new URL(LOCAL_SERVICE.API_URL).port);
 
 /** Each number, a text around it (`#` is where it stands), and the pages that have that text. */
 const NUMBERS: [number: number, text: string, ...pages: string[]][] = [
-  [LIMITS.bodyBytes / 1024, "# KiB", "README.md", OPENAPI],
-  [LIMITS.bodyPieces, "# pieces", "README.md", OPENAPI],
-  [LIMITS.bodyMs / 1000, "completely within # s", "README.md", OPENAPI],
-  [LIMITS.name, "# code points", "README.md", OPENAPI],
-  [LIMITS.name, "maxLength: #", OPENAPI],
+  [LIMITS.bodyBytes / 1024, "# KiB", "README.md"],
+  [LIMITS.bodyPieces, "# pieces", "README.md"],
+  [LIMITS.bodyMs / 1000, "completely within # s", "README.md"],
+  [LIMITS.name, "# code points", "README.md"],
   [LOOKUP_S, "takes over # s", "README.md"],
   [LOOKUP_S, "attempts in # s", INCIDENTS],
   [LOOKUP_S, "longer than # seconds fail", EXISTING_TABLE],
-  [LOOKUP_S, "took more than # seconds", OPENAPI],
   [LIMITS.attempts, "at most # attempts", INCIDENTS],
   [LIMITS.responseMiB, "# MiB", INCIDENTS],
-  [PORT, "127.0.0.1:#", "README.md", CALLER_PAGE, OPENAPI],
+  [PORT, "127.0.0.1:#", "README.md", CALLER_PAGE],
 ];
 
 for (const [number, around, ...pages] of NUMBERS) {
@@ -78,7 +73,7 @@ Deno.test("page: CONTRIBUTING.md names every task and environment variable", asy
   assertEquals([...rows, ...read].filter((text) => !page.includes(text)), []);
 });
 
-Deno.test("page: README.md and openapi.yaml have the responses of the contract", async () => {
+Deno.test("page: README.md has the responses of the contract", async () => {
   const said = (await readPage("README.md"))
     .matchAll(/^\|.*\| (\d{3})\b[^|]*\| +(`\{.*\}`|none) +\|$/gm)
     .map(([, status, body]) => `${status} ${body}`).toArray();
@@ -86,10 +81,6 @@ Deno.test("page: README.md and openapi.yaml have the responses of the contract",
     `${status} ${body === null ? "none" : `\`${JSON.stringify(body)}\``}`
   );
   assertEquals(said.sort(), expected.sort());
-  const openapi = await readPage(OPENAPI);
-  for (const { body } of Object.values(RESPONSES)) {
-    if (body && "error" in body) assert(openapi.includes(`: ${body.error}\n`));
-  }
 });
 
 Deno.test("page: every version of Deno and of the CLI is the one of tools/versions.ts", async () => {
@@ -101,30 +92,4 @@ Deno.test("page: every version of Deno and of the CLI is the one of tools/versio
   const expected =
     `Deno ${lowestDeno} or later,deno@${deno},supabase@${supabase}`;
   assertEquals([...new Set(said)].sort().join(), expected);
-});
-
-Deno.test("openapi: the document has no lint", async () => {
-  // A warning is an error. No licence has been chosen.
-  const lint =
-    `lint ${OPENAPI} --extends=recommended-strict --skip-rule=info-license`;
-  const env = { REDOCLY_TELEMETRY: "off" };
-  const redocly = `@redocly/cli@${VERSIONS.redocly}`;
-  const result = await npx(redocly, lint.split(" "), { cwd: PROJECT, env });
-  assert(result.success, result.stdout + result.stderr);
-});
-
-Deno.test("openapi: it asks the same of an add-on as README.md, for every status", async () => {
-  const asked = Object.fromEntries(
-    (await readPage("README.md"))
-      .matchAll(/^\| (\d{3}[\d, ]*|Any other)\b.*\| `"([a-z ]+)"` +\|/gm)
-      .flatMap(([, statuses = "", result]) =>
-        statuses.trim().split(", ").map((status) => [status, result])
-      ),
-  );
-  // "Any other" is not a number, and so the default.
-  const statuses = [...DESCRIBED_STATUSES, ...Object.keys(asked)].map(String);
-  for (const status of statuses) {
-    const result = descriptionOf(Number(status))["x-result"];
-    assertEquals(result, asked[status] ?? asked["Any other"], status);
-  }
 });
