@@ -44,10 +44,9 @@ public static class ActivationCheck
 
     /// <summary>
     /// Calls onUnlock at once if this name's last 200 is recent. Asks, and calls onUnlock or onLock. While there
-    /// is no answer, it asks again after a pause, and calls one of them again: in the thread of the window that
-    /// calls it, or, in a console program, in threads of the pool. They must not be async, and must not wait for
-    /// another thread. Calling it anew replaces the earlier call. What onUnlock or onLock throws ends it, too,
-    /// and is thrown.
+    /// is no answer, it asks again after a pause, and calls one of them again, in the calling window's thread (in a
+    /// console program, in the pool's). They must not be async, or wait for another thread. Calling it anew
+    /// replaces the earlier call. What onUnlock or onLock throws ends it, too, and is thrown.
     /// </summary>
     public static async Task KeepAskingAsync(string username, Action onUnlock, Action<Result> onLock)
     {
