@@ -22,7 +22,7 @@ Deno.test("browser: panel.js, from another origin", async () => {
     "Content-Type": "application/json",
     "Location": API_URL + FUNCTION_URL_PATH,
   };
-  // Its bodies stall after the first byte, without which Chromium gives no status to a page.
+  // Bodies stall after the first byte, before which Chromium gives a page no status.
   await using odd = serveOnLoopback(({ url }) => {
     const start = (body: ReadableStreamDefaultController) =>
       body.enqueue(new Uint8Array([123]));

@@ -16,7 +16,7 @@ import { PANEL, play, resultOf, SCENARIOS, startProgram } from "./scenarios.ts";
 /** Users, and what each gets. The first has everything that could get lost on its way. */
 const RESPONSES: Record<string, string> = {
   'Zoë "Ace" \\ \t\u0001 😀#4821': "200",
-  "redirected": "307",
+  "redirected": "302",
   "waits for a body": "200",
   "waits for an error's body": "499",
   "made a mistake": "413",

@@ -50,19 +50,17 @@ export async function startProgram(command: string, cwd: string) {
   return { pid: program.pid, tell, [Symbol.dispose]: end };
 }
 
-/** What comes back for a question: a status, or `silent`, and after how many seconds. */
-type Reply = [status: string, seconds: number];
-
 /**
  * Plays steps to a program, which stores a file. Returns them with what it did after each.
  *
- * @param respond Responds to a question in a second. By default, the service of the list does.
+ * @param respond What comes back for a question in a second, and after how many. By default, the
+ * service of the list responds.
  */
 export async function play(
   { tell, pid }: Awaited<ReturnType<typeof startProgram>>,
   file: string,
   steps: string[],
-  respond?: (name: string, second: number) => Promise<Reply>,
+  respond?: (second: number) => Promise<[status: string, seconds: number]>,
 ) {
   let second = 0;
   let clockS = 2_000_000;
@@ -87,7 +85,7 @@ export async function play(
         const name = isBody ? JSON.parse(about).username ?? "" : about;
         done.push(`asks ${name}`.trim());
         const silenceS = service !== "silent" ? 0 : isBody ? Infinity : 10;
-        const [status, seconds] = await respond?.(name, second) ??
+        const [status, seconds] = await respond?.(second) ??
           [service, silenceS];
         replies.push({ id, at: second + seconds, status });
       } else if (/lock$/.test(`${word}`)) done.push(`${line}: ${stored()}`);
