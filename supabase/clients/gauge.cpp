@@ -64,7 +64,7 @@ Entry load() {
   return isEntry ? Entry{std::stoll(*text), text->substr(space + 1)} : Entry{};
 }
 
-/** Writes the file that load() does not need first, and the other one only if that is whole. */
+/** Writes the file that load() does not need first. If that one is whole, writes the other. */
 void save(const std::string& text) {
   const bool isFileNeeded = read(STORED_FILE).has_value();
   const std::string& first = isFileNeeded ? STORED_COPY : STORED_FILE;

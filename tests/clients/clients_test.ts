@@ -1,5 +1,5 @@
 /** The code for callers does what `scenarios.txt` says, in every language. */
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { exec, spawnSync } from "node:child_process";
 import { createServer } from "node:http";
 import { extname } from "node:path";
@@ -110,9 +110,11 @@ for (const [file, row] of Object.entries(FILES)) {
   Deno.test({ name: `clients: ${file}${suffix}`, ignore }, async (t) => {
     const extension = extname(file);
     const shipped = await readPage(`supabase/clients/${file}`);
+    const snippet = SNIPPETS[extension.slice(1)];
+    assert(snippet, "the page has a snippet for it");
     await using folder = await makeTempFolder({
       [file]: EDITS.reduce((code, edit) => code.replaceAll(...edit), shipped),
-      [`snippet${extension}`]: SNIPPETS[extension.slice(1)] ?? "",
+      [`snippet${extension}`]: snippet,
     });
     const dir = fileURLToPath(folder.url);
     await promisify(exec)(build, { cwd: dir });

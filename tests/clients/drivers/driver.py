@@ -11,19 +11,19 @@ callback = ""
 waits = 0
 replies = {}
 
-def wait(word, about, is_over=lambda: False):
+def wait(word, about):
     """Waits for a reply. Until it comes, other events happen, in this thread, too."""
     global waits
     waits += 1
     number = str(waits)
     print(word, number, about)
-    while number not in replies and not is_over():
+    while number not in replies:
         handle_event()
-    return replies.get(number)
+    return replies[number]
 
 class SimulatedEvent(Event):
     def wait(self, seconds):
-        wait("waits", seconds, self.is_set)
+        wait("waits", seconds)
 
 def ask(name):
     try:
