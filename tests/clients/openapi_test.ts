@@ -42,35 +42,37 @@ Deno.test("openapi: no lint", async () => {
   assert(success, stdout + stderr);
 });
 
-/** The commands that generate clients, and how their bodies are typed by status. */
-const CLIENTS = {
-  "openapi-typescript openapi.yaml -o client.ts --root-types --root-types-no-schema-prefix":
-    `import createClient from "openapi-fetch";
-    export const { POST } = createClient<API.paths>();
-    type All = API.paths["${PATH}"]["post"]["responses"];
-    type Bodies = { [S in keyof All]: All[S]["content"]["application/json"] };`,
-  "orval -i openapi.yaml -o client.ts --client fetch --fail-on-warnings":
-    `type Told = Awaited<ReturnType<typeof API.checkUsernameActive>>;
-    type Bodies = { [T in Told as T["status"]]: T["data"] };`,
-};
+/** Asks through two clients. Only the type of a 499 says that the user is not active. */
+const ADD_ON = `
+import createClient from "openapi-fetch";
+import type { components, paths } from "./openapi_typescript";
+import { checkUsernameActive, type NotActive } from "./orval";
+export const { POST } = createClient<paths>();
+type Told = Awaited<ReturnType<typeof checkUsernameActive>>;
+type Orval = { [T in Told as T["status"]]: T["data"] };
+type Responses = paths["${PATH}"]["post"]["responses"];
+type Fetch = { [S in keyof Responses]: Responses[S]["content"]["application/json"] };
+type AlsoNotActive = components["schemas"]["NotActive"];
+export const inactive = (body: Orval[499]): NotActive => body;
+export const alsoInactive = (body: Fetch[499]): AlsoNotActive => body;
+// @ts-expect-error: no answer does not say so.
+export const noAnswer = (body: Orval[500]): NotActive => body;
+// @ts-expect-error: no answer does not say so.
+export const alsoNoAnswer = (body: Fetch[500]): AlsoNotActive => body;`;
 
-for (const [generate, types] of Object.entries(CLIENTS)) {
-  Deno.test(`openapi: the client of ${generate}`, async () => {
-    const { generators: dependencies, generatorsDate } = VERSIONS;
-    // Deno runs all of it: the generators want a newer Node than this project.
-    const make = `deno install -q --minimum-dependency-age=${generatorsDate} ` +
-      `&& ${generate} && tsc add_on.ts --noEmit --strict --target es2022 --module preserve`;
-    await using folder = await makeTempFolder({
-      "openapi.yaml": document,
-      "add_on.ts": `import * as API from "./client";\n${types}
-        export const inactive = (body: Bodies[499]): API.NotActive => body;
-        // @ts-expect-error: no answer does not say that the user is not active.
-        export const noAnswer = (body: Bodies[500]): API.NotActive => body;`,
-      "package.json": JSON.stringify({ dependencies, scripts: { make } }),
-    });
-    const made = await run(Deno.execPath(), ["task", "-q", "make"], {
-      cwd: folder.url,
-    });
-    assert(made.success, made.stdout + made.stderr);
+Deno.test("openapi: clients of orval and openapi-typescript", async () => {
+  const { generators: dependencies, generatorsDate } = VERSIONS;
+  // Deno runs all of it: the generators want a newer Node than this project.
+  const make = `deno install -q --minimum-dependency-age=${generatorsDate} && \
+    openapi-typescript openapi.yaml -o openapi_typescript.ts && \
+    orval -i openapi.yaml -o orval.ts --client fetch --fail-on-warnings && \
+    tsc add_on.ts --noEmit --strict --target es2022 --module preserve`;
+  await using folder = await makeTempFolder({
+    "openapi.yaml": document,
+    "add_on.ts": ADD_ON,
+    "package.json": JSON.stringify({ dependencies, scripts: { make } }),
   });
-}
+  const options = { cwd: folder.url };
+  const made = await run(Deno.execPath(), ["task", "-q", "make"], options);
+  assert(made.success, made.stdout + made.stderr);
+});

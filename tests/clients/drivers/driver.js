@@ -5,7 +5,8 @@ import { createInterface } from "node:readline";
 import { setImmediate } from "node:timers/promises";
 
 const waiting = [];
-let wallMs, service, callback;
+const last = {}; // What each event was about.
+let wallMs;
 
 const wait = (word, about, goOn) =>
   console.log(word, waiting.push(goOn) - 1, about);
@@ -28,7 +29,7 @@ const engine = {
         this.readyState = 2; // The body never comes.
         this.onreadystatechange?.();
       });
-      if (service === "full") throw new Error("Nothing can be sent");
+      if (last.service === "full") throw new Error("Nothing can be sent");
     }
   },
 };
@@ -46,8 +47,8 @@ function ask(name) {
 
 function call(what) {
   console.log(what);
-  const does = callback;
-  callback = "";
+  const does = last.callback;
+  delete last.callback;
   if (does === "throws") throw new Error("Of the add-on");
   if (does === "waits") return new Promise(() => {});
   if (does) ask(does.slice("asks ".length));
@@ -58,11 +59,10 @@ for await (const line of createInterface(process.stdin)) {
   const [, wallS, event, ...words] = line.split(" ");
   const about = words.join(" ");
   wallMs = 1000 * wallS;
+  last[event] = about;
   if (event === "ask") ask(about || undefined);
-  if (event === "callback") callback = about;
   if (event === "name") console.log("name:", activation.storedName() ?? "");
   if (event === "reply") waiting[words[0]](words[1]);
-  if (event === "service") service = about;
   if (event === "stop") activation.stopAsking();
   await setImmediate();
   console.log(".");

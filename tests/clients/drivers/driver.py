@@ -7,9 +7,9 @@ sys.path.insert(0, "..")
 import check_active as code
 
 check_active = code.check_active
-callback = ""
 waits = 0
 replies = {}
+last = {}  # What each event was about.
 
 def wait(word, about):
     """Waits for a reply. Until it comes, other events happen, in this thread, too."""
@@ -32,23 +32,20 @@ def ask(name):
         print("error")
 
 def call(what):
-    global callback
     print(what)
-    does, callback = callback, ""
+    does = last.pop("callback", "")
     if does == "throws":
         raise RuntimeError
     if does:
         ask(does[len("asks "):])
 
 def handle_event():
-    global callback
     print(".", flush=True)
     _, wall_s, event, about = (sys.stdin.readline().rstrip("\n") or sys.exit()).split(" ", 3)
     code.time = SimpleNamespace(time=lambda: float(wall_s))
+    last[event] = about
     if event == "ask":
         ask(about or None)
-    if event == "callback":
-        callback = about
     if event == "check":
         print(check_active(about))
     if event == "name":

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <iostream>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@ using Callback = void (*)(FsNetworkRequestId, int error, void* data);
 struct FsNetworkHttpRequestParam { char* postField; };
 
 static double nowS, wallS;
-static bool isFull;
+static std::map<std::string, std::string> last;  // What each event was about.
 static int status;
 static std::vector<std::function<void()>> requests;
 
@@ -35,7 +36,7 @@ static FsNetworkRequestId fsNetworkHttpRequestPost(const char*, FsNetworkHttpReq
   drawAfter(10);
   const auto id = static_cast<FsNetworkRequestId>(requests.size() + 1);
   requests.push_back([=] { callback(id, 0, data); });
-  if (!isFull) return id;
+  if (last["service"] != "full") return id;
   // Nothing says whether it calls back for a request that it refuses: it does for every other one.
   status = 0;
   if (id % 2 == 0) requests.back()();
@@ -48,8 +49,7 @@ static bool fsNetworkHttpCancelRequest(FsNetworkRequestId) { return true; }
 #include "snippet.cpp"
 
 int main() {
-  std::string nameToAsk, event, about;
-  bool hasFrames = true;
+  std::string event, about;
   std::function<void(std::string)> call;
   activation::Asking asked([&] { call("unlock"); }, [&](activation::Result result) {
     const std::string results[] = {"", "inactive", "mistake", "no answer"};
@@ -57,20 +57,20 @@ int main() {
   });
   call = [&](const std::string& what) {
     std::cout << what << '\n';
-    if (!nameToAsk.empty()) asked.ask(std::exchange(nameToAsk, ""));
+    const std::string does = std::exchange(last["callback"], "");
+    if (!does.empty()) asked.ask(does.substr(sizeof "asks"));
   };
   while (std::cout << '.' << std::endl, std::cin >> nowS >> wallS >> event) {
     std::getline(std::cin.ignore(), about);
+    last[event] = about;
     if (event == "ask") asked.ask(about);
-    if (event == "callback") nameToAsk = about.substr(sizeof "asks");
-    if (event == "frames") hasFrames = about == "on";
     if (event == "name") std::cout << "name: " << activation::storedName() << '\n';
-    if (event == "service") isFull = about == "full";
     if (event == "stop") asked.stop();
     if (event == "reply" && about.find("frame") != 0) {
       status = std::atoi(about.c_str() + about.find(' '));  // 0 without a network.
       requests.at(std::stoul(about))();
     }
-    for (int frame = event == "frames" ? 4 : 0; hasFrames && frame < 5; ++frame) asked.update();
+    if (last["frames"] == "off") continue;
+    for (int frame = event == "frames" ? 4 : 0; frame < 5; ++frame) asked.update();
   }
 }
