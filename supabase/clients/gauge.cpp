@@ -1,6 +1,6 @@
 // Asks whether a user has an active key, from a WASM gauge of Microsoft Flight Simulator 2020.
-// C++17. Copy it whole, above the code of your gauge, and change SERVICE and PROJECT_ID. README.md,
-// beside this file, shows how to call it. Have one Asking for a product.
+// C++17. Copy it whole, change SERVICE and PROJECT_ID, and include it in the code of your gauge.
+// README.md, beside this file, shows how to call it. Have one Asking for a product.
 #include <MSFS/MSFS_Network.h>
 
 #include <algorithm>
