@@ -1,4 +1,4 @@
-/** panel.js, as it ships, in a real browser: on a page of another origin, against the local stack. */
+/** panel.js, as it ships, in a real browser: from another origin, against the local stack. */
 import { assertEquals } from "@std/assert";
 import { chromium } from "playwright-core";
 import { serveOnLoopback } from "../../tools/loopback.ts";

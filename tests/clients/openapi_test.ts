@@ -1,4 +1,4 @@
-/** `openapi.yaml` is valid, says what the contract says, and makes clients that tell a 499 by type. */
+/** `openapi.yaml` says what the contract says, and makes clients that tell a 499 by its type. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { parse } from "@std/yaml";
 import { npx, run } from "../../tools/command.ts";

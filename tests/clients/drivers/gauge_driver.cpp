@@ -1,4 +1,4 @@
-// Plays a scenario to gauge.cpp, which the page's snippet includes, in the protocol of startProgram.
+// Plays a scenario to gauge.cpp and the page's snippet for it, in the protocol of startProgram.
 // The SDK does what its documentation says, and calls back for a cancelled request, too.
 #include <chrono>
 #include <cmath>
@@ -21,7 +21,9 @@ static int status;
 static std::vector<std::function<void()>> requests;
 
 struct SimulatedClock : std::chrono::steady_clock {
-  static time_point now() { return time_point(std::chrono::milliseconds(std::llround(nowS * 1000))); }
+  static time_point now() {
+    return time_point(std::chrono::milliseconds(std::llround(nowS * 1000)));
+  }
 };
 
 /** Has frames drawn then. Returns by what a pause varies. */
