@@ -1,10 +1,8 @@
 /** The pages, and the code on them. */
 import { marked } from "marked";
 import { globSync } from "node:fs";
-import { FUNCTION_FOLDER_PATH, PROJECT } from "../../tools/project.ts";
+import { PROJECT } from "../../tools/project.ts";
 import { VERSIONS } from "../../tools/versions.ts";
-
-export const OPENAPI = `${FUNCTION_FOLDER_PATH}openapi.yaml`;
 
 /** The pages with code for operators, in their order. */
 export const OPERATORS = ["README.md", "supabase/README.md"];
@@ -16,10 +14,6 @@ export const PAGES = globSync("{*,{supabase,tools}/**/*}.md", { cwd: PROJECT });
 /** Reads a page, or another file of the project. */
 export const readPage = (page: string): Promise<string> =>
   Deno.readTextFile(new URL(page, PROJECT));
-
-/** Reads a file of the code for callers. */
-export const readExample = (file: string) =>
-  readPage(`${FUNCTION_FOLDER_PATH}examples/${file}`);
 
 /** What separates snippets in a block of each language that is run. A block of js is one. */
 const SEPARATORS: Record<string, string> = { sh: "\n", sql: "\n\n", js: "\0" };

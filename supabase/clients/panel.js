@@ -1,15 +1,7 @@
 // Asks whether a user has an active key, from an in-game panel. A classic script, in the ES2017 of
 // the simulator's engine. Copy it whole, change SERVICE and PROJECT_ID, give `activation` a name of
 // your own (other add-ons may share the page), and load it after /JS/dataStorage.js, which has
-// GetStoredData and SetStoredData. Then, at each start, once the storage is ready:
-//
-//   RegisterViewListener("JS_LISTENER_DATASTORAGE", () => {
-//     const name = activation.storedName();
-//     if (!name) return askForName(); // Which ends in the same call of keepAsking.
-//     activation.keepAsking(name, showPanel, showActivation).catch(console.error);
-//   });
-//
-// For a second product, copy it again.
+// GetStoredData and SetStoredData. README.md, beside this file, shows how to call it.
 const activation = (() => {
   const SERVICE =
     "https://<ref>.supabase.co/functions/v1/check-username-active";
@@ -61,7 +53,7 @@ const activation = (() => {
    * Calls unlock() at once if this name's last 200 is recent. Asks, and calls unlock() or
    * lock(result). While there is no answer, it asks again after a pause, and calls one of them
    * again. Calling it anew replaces the earlier call. What unlock or lock throws ends the asking,
-   * and rejects the promise.
+   * and rejects the promise. A promise that they return is not waited for.
    */
   async function keepAsking(username, unlock, lock) {
     stopAsking();
@@ -72,7 +64,7 @@ const activation = (() => {
         resolve();
       };
     });
-    if (hasRecent200(username)) await unlock();
+    if (hasRecent200(username)) unlock();
     for (let pauseS = 5; !isOver; pauseS = Math.min(2 * pauseS, 600)) {
       const result = await Promise.race([end, checkActive(username)]);
       if (isOver) return;
@@ -80,8 +72,8 @@ const activation = (() => {
         (result !== "inactive" && hasRecent200(username));
       if (result === "active") store(nowS() + " " + username);
       if (result === "inactive" && storedName() === username) store("");
-      if (isActive) await unlock();
-      else await lock(result);
+      if (isActive) unlock();
+      else lock(result);
       if (result !== "no answer") return;
       const pauseMs = pauseS * (500 + 1000 * Math.random());
       const pause = new Promise((resolve) => setTimeout(resolve, pauseMs));

@@ -1,12 +1,6 @@
 // Asks whether a user has an active key, from a desktop application. C# 7 or later, for .NET 6 or later,
 // .NET Framework 4.8 (add a reference to System.Net.Http) and netstandard2.0. Copy it whole and change Service
-// and ProjectId. Then, at each start, in the thread of the window, where the callbacks run, too (in a console
-// program, they run in threads of the pool):
-//
-//   var name = ActivationCheck.StoredName() ?? AskForName();
-//   await ActivationCheck.KeepAskingAsync(name, ShowWindow, ShowActivation);
-//
-// For a second product in the same program, copy it again and give the class another name.
+// and ProjectId. README.md, beside this file, shows how to call it.
 using System;
 using System.Diagnostics;
 using System.IO;
@@ -50,9 +44,9 @@ public static class ActivationCheck
 
     /// <summary>
     /// Calls onUnlock at once if this name's last 200 is recent. Asks, and calls onUnlock or onLock. While there
-    /// is no answer, it asks again after a pause, and calls one of them again. They must not be async, and must
-    /// not wait for another thread. Calling it anew replaces the earlier call. What onUnlock or onLock throws
-    /// ends it, too, and is thrown.
+    /// is no answer, it asks again after a pause, and calls one of them again, in the calling window's thread (in a
+    /// console program, in the pool's). They must not be async, or wait for another thread. Calling it anew
+    /// replaces the earlier call. What onUnlock or onLock throws ends it, too, and is thrown.
     /// </summary>
     public static async Task KeepAskingAsync(string username, Action onUnlock, Action<Result> onLock)
     {

@@ -1,13 +1,6 @@
 """Asks whether a user has an active key, from a tool or an installer. Python 3.8 or later.
 
-Copy it whole and change SERVICE and PROJECT_ID. An installer asks once:
-
-    result = check_active("CaptainKirin#0417")
-
-A tool asks at each start, in a thread of its own, where the callbacks run, too:
-
-    name = stored_name() or input("Name: ").strip()
-    keep_asking(name, show_window, show_activation)
+Copy it whole and change SERVICE and PROJECT_ID. README.md, beside this file, shows how to call it.
 """
 
 import json

@@ -1,26 +1,15 @@
 // Asks whether a user has an active key, from a WASM gauge of Microsoft Flight Simulator 2020.
-// C++17. Copy it whole, above the code of your gauge, and change SERVICE and PROJECT_ID. Then:
-//
-//   void showGauge() { … }
-//   void showActivation(activation::Result result) { … }
-//   static activation::Asking asking(showGauge, showActivation);
-//   asking.ask(activation::storedName());  // At each start, unless the name is empty.
-//   asking.ask("CaptainKirin#0417");       // After an activation.
-//   asking.update();                       // Each frame.
-//   asking.stop();                         // At PANEL_SERVICE_PRE_KILL.
-//
-// Have one Asking for a product. For a second product, copy the file again, and use the copy in
-// another .cpp file: a copy is visible only where it stands. In one .cpp file, give the second
-// copy's namespace `activation` another name.
+// C++17. Copy it whole, change SERVICE and PROJECT_ID, and include it in the code of your gauge.
+// README.md, beside this file, shows how to call it. Have one Asking for a product.
 #include <MSFS/MSFS_Network.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <ctime>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -32,8 +21,9 @@ const std::string SERVICE = "https://<ref>.supabase.co/functions/v1/check-userna
 const std::string PROJECT_ID = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
 
 // The product's file has the second of the last 200, a space, the name, and a line feed. A file
-// without the line feed was cut off by a crash. The simulator keeps the folder.
+// without the line feed was cut off, by a crash or a full disk. The simulator keeps the folder.
 const std::string STORED_FILE = "\\work\\check-username-active." + PROJECT_ID;
+const std::string STORED_COPY = STORED_FILE + ".copy";
 const long long DAY_S = 24 * 60 * 60;
 using Clock = std::chrono::steady_clock;
 
@@ -44,32 +34,43 @@ struct Entry {
   std::string name;
 };
 
-/** Reads the file, or, if a crash has cut it off, its copy. */
-Entry load() {
-  for (const char* const suffix : {"", ".copy"}) {
-    FILE* const file = std::fopen((STORED_FILE + suffix).c_str(), "rb");
-    if (!file) continue;
-    char bytes[2048];
-    std::string text(bytes, std::fread(bytes, 1, sizeof bytes, file));
-    std::fclose(file);
-    if (text.empty() || text.back() != '\n') continue;
-    text.pop_back();
-    char* end = nullptr;
-    const long long second = std::strtoll(text.c_str(), &end, 10);
-    if (second > 0 && *end == ' ') return {second, end + 1};
-  }
-  return {};
+/** Reads a file without its line feed. Nothing if it cannot be read, or is cut off. */
+std::optional<std::string> read(const std::string& path) {
+  FILE* const file = std::fopen(path.c_str(), "rb");
+  if (!file) return {};
+  char bytes[2048];
+  std::string text(bytes, std::fread(bytes, 1, sizeof bytes, file));
+  std::fclose(file);
+  if (text.empty() || text.back() != '\n') return {};
+  text.pop_back();
+  return text;
 }
 
-/** Writes the copy first, so that one of the two is whole at any time. */
-void save(std::string text) {
-  text += '\n';
-  for (const char* const suffix : {".copy", ""}) {
-    FILE* const file = std::fopen((STORED_FILE + suffix).c_str(), "wb");
-    if (!file) return;  // The next 200 tries again.
-    std::fwrite(text.data(), 1, text.size(), file);
-    std::fclose(file);
-  }
+/** Writes a file. Returns whether all of it was written. */
+bool write(const std::string& path, const std::string& text) {
+  FILE* const file = std::fopen(path.c_str(), "wb");
+  if (!file) return false;
+  const bool isWritten = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  return std::fclose(file) == 0 && isWritten;
+}
+
+Entry load() {
+  std::optional<std::string> text = read(STORED_FILE);
+  if (!text) text = read(STORED_COPY);
+  if (!text) return {};
+  const size_t space = text->find_first_not_of("0123456789");
+  const bool isEntry = space != std::string::npos && space >= 1 && space <= 12 &&
+                       text->front() != '0' && (*text)[space] == ' ' && space + 1 < text->size();
+  return isEntry ? Entry{std::stoll(*text), text->substr(space + 1)} : Entry{};
+}
+
+/** Writes the file that load() does not need first. If that one is whole, writes the other. */
+void save(const std::string& text) {
+  const bool isFileNeeded = read(STORED_FILE).has_value();
+  const std::string& first = isFileNeeded ? STORED_COPY : STORED_FILE;
+  const std::string& second = isFileNeeded ? STORED_FILE : STORED_COPY;
+  // If a write fails, the next 200 tries again.
+  if (write(first, text + '\n')) write(second, text + '\n');
 }
 
 /** The name of the last 200. Empty if there is none, or it cannot be read. */

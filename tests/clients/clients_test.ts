@@ -1,0 +1,144 @@
+/** The code for callers does what `scenarios.txt` says, in every language. */
+import { assert, assertEquals } from "@std/assert";
+import { exec, spawnSync } from "node:child_process";
+import { createServer } from "node:http";
+import { extname } from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { listenOnLoopback } from "../../tools/loopback.ts";
+import { FUNCTION_URL_PATH, SEEDED } from "../../tools/project.ts";
+import { makeTempFolder } from "../../tools/temp_folder.ts";
+import { VERSIONS } from "../../tools/versions.ts";
+import { readPage } from "../support/pages.ts";
+import { PANEL, play, resultOf, SCENARIOS, startProgram } from "./scenarios.ts";
+
+/** Users, and what each gets. The first has everything that could get lost on its way. */
+const RESPONSES: Record<string, string> = {
+  'Zoë "Ace" \\ \t\u0001 😀#4821': "200",
+  "redirected": "302",
+  "waits for a body": "200",
+  "waits for an error's body": "499",
+  "made a mistake": "413",
+  "gets garbage": "garbage",
+  "gets nothing": "silent",
+};
+const service = await listenOnLoopback(
+  createServer(async (request, response) => {
+    // Only a followed redirect leads elsewhere.
+    if (request.url !== FUNCTION_URL_PATH) return response.end();
+    const { username, project_id } = JSON.parse(await text(request));
+    const status = project_id === SEEDED.project_id && RESPONSES[username];
+    if (status === "silent") return;
+    if (!Number(status)) return request.socket.end("garbage\r\n\r\n");
+    response.writeHead(Number(status), { Location: "/" }).flushHeaders();
+    if (!username.startsWith("waits")) response.end("Not JSON");
+  }),
+);
+Deno.test.afterAll(() => service[Symbol.asyncDispose]());
+
+const DRIVERS = fileURLToPath(new URL("drivers", import.meta.url));
+const STORED_FILE = `check-username-active/${SEEDED.project_id}.txt`;
+/** What the programs wait with, instead of the time. */
+const EDITS: [shipped: string, tested: string][] = [
+  ["https://<ref>.supabase.co", service.url],
+  ["TIMEOUT_S = 10", "TIMEOUT_S = 2"],
+  ["FromSeconds(10)", "FromSeconds(2)"],
+  ["= CheckActiveAsync(", "= Simulated.CheckActiveAsync("],
+  ["= Task.Delay(", "= Simulated.Delay("],
+  ["DateTimeOffset.UtcNow", "Simulated.UtcNow"],
+  ["0.5 + random.NextDouble()", "1 + 0 * random.NextDouble()"],
+  ["std::chrono::steady_clock", "SimulatedClock"],
+  ["std::time(nullptr)", "static_cast<long long>(wallS + 1e-6)"],
+  ["std::uniform_real_distribution<>(0.5, 1.5)(random_)", "drawAfter(pauseS_)"],
+];
+
+/**
+ * The files: which commands build a program with one and with the page's snippet, and run it in a
+ * folder below, what they need, the file that is stored, and the events that the language lacks.
+ */
+const FILES = {
+  "panel.js": {
+    needs: [],
+    build:
+      `npx --yes acorn@${VERSIONS.acorn} --ecma2017 --silent panel.js snippet.js`,
+    command: PANEL,
+    stored: "panel.txt",
+    lacks: /frames|cut|storage full/,
+  },
+  "check_active.py": {
+    needs: ["python3", "prlimit"],
+    build: "python3 -c 'import snippet'",
+    command: "trap '' XFSZ; LOCALAPPDATA=. exec python3 " +
+      `${DRIVERS}/driver.py 2>&1`,
+    stored: STORED_FILE,
+    lacks: /frames|cut|waits/,
+  },
+  "gauge.cpp": {
+    needs: ["g++", "prlimit"],
+    build: "mkdir -p MSFS/Legacy && " +
+      "touch MSFS/MSFS.h MSFS/MSFS_Network.h MSFS/Legacy/gauges.h && " +
+      "g++ -std=c++17 -Wall -Wextra -Wshadow -Werror -fno-exceptions -I. " +
+      `-fno-rtti -fsanitize=address,undefined ${DRIVERS}/gauge_driver.cpp`,
+    command: "trap '' XFSZ; exec ../a.out 2>&1",
+    // A name, in which Linux sees no folder.
+    stored: `\\work\\check-username-active.${SEEDED.project_id}`,
+    lacks: /throws|waits/,
+  },
+  "ActivationCheck.cs": {
+    needs: ["mcs", "mono", "prlimit"],
+    build: "mcs -langversion:7 -warnaserror -define:TRACE -r:System.Net.Http " +
+      `-out:a.exe ActivationCheck.cs snippet.cs ${DRIVERS}/Driver.cs`,
+    command:
+      "trap '' XFSZ; exec env LC_ALL=C.UTF-8 XDG_DATA_HOME=$PWD mono ../a.exe 2>&1",
+    stored: STORED_FILE,
+    lacks: /frames|cut|waits/,
+  },
+};
+
+/** The page's blocks of code, by language. */
+const SNIPPETS = Object.fromEntries(
+  (await readPage("supabase/clients/README.md"))
+    .matchAll(/^```(\w+)\n([^]*?)^```/gm).map(([, ...block]) => block),
+);
+
+for (const [file, row] of Object.entries(FILES)) {
+  const { needs, build, command, stored, lacks } = row;
+  const missing = needs.filter((it) => spawnSync(it, ["--version"]).error);
+  const ignore = missing.length > 0;
+  const suffix = ignore ? ` (left out: no ${missing.join(", ")})` : "";
+  Deno.test({ name: `clients: ${file}${suffix}`, ignore }, async (t) => {
+    const extension = extname(file);
+    const shipped = await readPage(`supabase/clients/${file}`);
+    const snippet = SNIPPETS[extension.slice(1)];
+    assert(snippet, "the page has a snippet for it");
+    await using folder = await makeTempFolder({
+      [file]: EDITS.reduce((code, edit) => code.replaceAll(...edit), shipped),
+      [`snippet${extension}`]: snippet,
+    });
+    const dir = fileURLToPath(folder.url);
+    await promisify(exec)(build, { cwd: dir });
+
+    for (const [name, lines] of Object.entries(SCENARIOS)) {
+      const fn = async () => {
+        const cwd = await Deno.makeTempDir({ dir });
+        using program = await startProgram(command, cwd);
+        const steps = lines.map((line) => line.replace(/ ->.*/, ""));
+        assertEquals(await play(program, `${cwd}/${stored}`, steps), lines);
+      };
+      await t.step({ name, ignore: lacks.test(lines.join()), fn });
+    }
+    // The list simulates what the engine of a panel and the simulator do.
+    if (stored !== STORED_FILE) return;
+    await t.step("asks a real service", async () => {
+      const cwd = await Deno.makeTempDir({ dir });
+      using program = await startProgram(command, cwd);
+      for (const [name, status] of Object.entries(RESPONSES)) {
+        const said = await program.tell(`0 0 check ${name}\n`);
+        const result = resultOf(status);
+        assertEquals(said.pop(), result, name);
+        assertEquals(/status 4/.test(said.join()), result === "mistake");
+      }
+    });
+  });
+}

@@ -1,0 +1,139 @@
+/** Plays scenarios, such as those of `scenarios.txt`, to programs with the code for callers. */
+import { spawn } from "node:child_process";
+import * as fs from "node:fs";
+import { dirname } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { run } from "../../tools/command.ts";
+import { readPage } from "../support/pages.ts";
+
+/** The steps of each scenario in `scenarios.txt`, which says what they mean, by title. */
+export const SCENARIOS = Object.fromEntries(
+  (await readPage("supabase/clients/scenarios.txt")).split(/^## /m).slice(1)
+    .map((text) => text.trim().split("\n"))
+    .map(([title = "", ...steps]) => [title, steps]),
+);
+
+/** The command for a program with `panel.js`, which stores `panel.txt`. */
+export const PANEL = `"${Deno.execPath()}" run -A "${
+  fileURLToPath(new URL("drivers/driver.js", import.meta.url))
+}"`;
+
+/** Returns what a status asks of an add-on. */
+export function resultOf(status: string): string {
+  if (status === "200") return "active";
+  if (status === "499") return "inactive";
+  return /^(400|405|413)$/.test(status) ? "mistake" : "no answer";
+}
+
+/**
+ * Starts a program with the code for callers. It prints `.`, and then, for each line that it reads,
+ * `SECOND WALL_SECOND EVENT ABOUT`, what it does and `.`. Where it waits, it prints `waits ID
+ * SECONDS`, or `asks ID NAME`, with the body of the request in the place of the name if it gives up
+ * by itself. It then gets the event `reply ID STATUS RESULT`.
+ */
+export async function startProgram(command: string, cwd: string) {
+  const program = spawn(command, { cwd, shell: true, timeout: 60_000 });
+  program.stdin.on("error", () => {}); // It has died, which `tell` reports.
+  const lines = createInterface(program.stdout)[Symbol.asyncIterator]();
+  const tell = async (line: string) => {
+    program.stdin.write(line);
+    for (const said: string[] = [];;) {
+      const { value, done } = await lines.next();
+      if (done) throw new Error(`It has died. ${said.join("\n")}`);
+      if (value === ".") return said;
+      said.push(value);
+    }
+  };
+  await tell("");
+  const end = () => void program.stdin.end();
+  return { pid: program.pid, tell, [Symbol.dispose]: end };
+}
+
+/**
+ * Plays steps to a program, which stores a file. Returns them with what it did after each.
+ *
+ * @param respond What comes back for a question in a second, and after how many. By default, the
+ * service of the list responds.
+ */
+export async function play(
+  { tell, pid }: Awaited<ReturnType<typeof startProgram>>,
+  file: string,
+  steps: string[],
+  respond?: (second: number) => Promise<[status: string, seconds: number]>,
+) {
+  let second = 0;
+  let clockS = 2_000_000;
+  let service = "200";
+  let replies: { id: string; at: number; status: string }[] = [];
+  const done: string[] = [];
+
+  const stored = () => {
+    const isFile = fs.statSync(file, { throwIfNoEntry: false })?.isFile();
+    return isFile && fs.readFileSync(file, "utf8").trim() || "nothing";
+  };
+  const happen = async (event: string, about: string) => {
+    const time = `${second} ${clockS + second}`;
+    for (const line of await tell(`${time} ${event} ${about}\n`)) {
+      const [word, id = "", ...words] = line.split(" ");
+      const about = words.join(" ");
+      if (word === "waits") {
+        replies = replies.filter((one) => one.id !== id);
+        replies.push({ id, at: second + Number(about), status: "" });
+      } else if (word === "asks") {
+        const isBody = about.startsWith("{");
+        const name = isBody ? JSON.parse(about).username ?? "" : about;
+        done.push(`asks ${name}`.trim());
+        const silenceS = service !== "silent" ? 0 : isBody ? Infinity : 10;
+        const [status, seconds] = await respond?.(second) ??
+          [service, silenceS];
+        replies.push({ id, at: second + seconds, status });
+      } else if (/lock$/.test(`${word}`)) done.push(`${line}: ${stored()}`);
+      else if (word === "name:") done.push(line.replace(/ $/, " nothing"));
+      else if (word === "error") done.push(line);
+    }
+  };
+  const simulated: Record<string, (about: string) => unknown> = {
+    answer(status) {
+      const silent = replies.filter((one) => one.status === "silent");
+      silent.forEach((one) => Object.assign(one, { at: second, status }));
+    },
+    clock: (seconds) => clockS += Number(seconds),
+    service: (status) => happen("service", service = status),
+    storage(state) {
+      if (state === "broken") fs.mkdirSync(file, { recursive: true });
+      else if (state === "cut") fs.truncateSync(file, "2000000 Ame".length);
+      else {
+        const limit = `--fsize=${state === "full" ? 4 : "unlimited"}:`;
+        return run("prlimit", ["--pid", `${pid}`, limit]);
+      }
+    },
+    stored(entry) {
+      fs.mkdirSync(dirname(file), { recursive: true });
+      // The file of gauge.cpp ends with a line feed.
+      fs.writeFileSync(file, file.endsWith(".txt") ? entry : `${entry}\n`);
+    },
+  };
+
+  const played: string[] = [];
+  for (const [index, step] of steps.entries()) {
+    const [time = "", events = ""] = step.split(/ (.*)/);
+    second = Number(time);
+    for (const text of events.split("; ").filter(Boolean)) {
+      const [event = "", about = ""] = text.split(/ (.*)/);
+      const happens = simulated[event] ?? happen.bind(null, event);
+      await happens(about);
+    }
+    const end = parseFloat(steps[index + 1] ?? time);
+    while (true) {
+      const [next] = replies.sort((one, other) => one.at - other.at);
+      if (!next || next.at > end) break;
+      second = next.at;
+      replies.shift();
+      const { id, status } = next;
+      await happen("reply", `${id} ${status} ${resultOf(status)}`);
+    }
+    played.push([step, done.splice(0).join("; ")].filter(Boolean).join(" -> "));
+  }
+  return played;
+}
