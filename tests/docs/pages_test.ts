@@ -1,7 +1,6 @@
 /** The pages match the project. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { marked, type Tokens } from "marked";
-import { globSync } from "node:fs";
 import { PROJECT } from "../../tools/project.ts";
 import { VERSIONS } from "../../tools/versions.ts";
 import * as CONTRACT from "../support/contract.ts";
@@ -58,16 +57,6 @@ Deno.test("pages: README.md has the contract's responses, and the callers' resul
   const [results] = await readTables("supabase/clients/README.md");
   const said = /\d{3}|Any|`"[a-z ]+"`/g;
   assertEquals(`${asked}`.match(said), `${results}`.match(said));
-});
-
-Deno.test("pages: CONTRIBUTING.md names every task and environment variable", async () => {
-  const page = await readPage("CONTRIBUTING.md");
-  const { tasks } = JSON.parse(await readPage("deno.json"));
-  const paths = globSync("{supabase,tests,tools}/**/*.ts", { cwd: PROJECT });
-  const code = (await Promise.all(paths.map(readPage))).join("");
-  const read = code.matchAll(/env\.get\("([A-Z_]+)"/g).map(([, name]) => name);
-  const names = [...Object.keys(tasks), ...read].map((name) => `\`${name}\``);
-  assertEquals(names.filter((name) => !page.includes(name)), []);
 });
 
 Deno.test("pages: versions of Deno and of the CLI are those of tools/versions.ts", async () => {

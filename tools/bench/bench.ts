@@ -1,7 +1,9 @@
-/** `deno task bench`: measures the function and a baseline. `README.md` shows what it prints. */
+/** `deno task bench`: compares the function with bare supabase-js. `README.md` has a result. */
+import { Buffer } from "node:buffer";
 import { cp } from "node:fs/promises";
-import config from "../../deno.json" with { type: "json" };
+import { brotliCompressSync } from "node:zlib";
 import { edgeDeno, npx, stdoutOf } from "../command.ts";
+import { serveOnLoopback } from "../loopback.ts";
 import { FUNCTION_FOLDER, SEEDED } from "../project.ts";
 import {
   type FunctionOptions,
@@ -12,41 +14,41 @@ import { makeTempFolder } from "../temp_folder.ts";
 import { VERSIONS } from "../versions.ts";
 
 const ROUNDS = 9;
-const HANDLERS = ["bare", "function"];
+
+// A Data API that responds at once, compressed, as hosted projects do.
+const row = JSON.stringify([{ project_id: SEEDED.project_id }]);
+const compressed = new Uint8Array(brotliCompressSync(Buffer.from(row)));
+const headers = {
+  "Content-Type": "application/json",
+  "Content-Encoding": "br",
+};
+await using dataApi = serveOnLoopback(() =>
+  new Response(compressed, { headers })
+);
 
 const deno = await edgeDeno();
-// Outside of the project, as a deployed function is.
-await using root = await makeTempFolder();
-const folderOf = (name: string) => new URL(`${name}/`, root.url);
-await cp(new URL("handlers/", import.meta.url), root.url, { recursive: true });
-await cp(FUNCTION_FOLDER, folderOf("function"), { recursive: true });
-for (const name of ["bare", "stub"]) {
-  const file = new URL("deno.json", folderOf(name));
-  await Deno.writeTextFile(file, JSON.stringify({ imports: config.imports }));
-}
-const ROW = JSON.stringify([{ project_id: SEEDED.project_id }]);
-const stub = { env: { ROW }, folder: folderOf("stub"), deno };
-await using dataApi = await startFunction(stub);
-
-const measured: Record<string, number[]> = {};
-const env = platformEnv({ ...LOCAL_SERVICE, API_URL: dataApi.url.origin });
+const env = platformEnv({ ...LOCAL_SERVICE, API_URL: dataApi.url });
+const perCpuSecond: Record<string, number[]> = { bare: [], function: [] };
 for (let round = 1; round <= ROUNDS; round++) {
   console.error(`Round ${round} of ${ROUNDS} ...`);
-  for (const name of HANDLERS) {
-    const perCpuSecond = await measure({ env, folder: folderOf(name), deno });
-    (measured[name] ??= []).push(perCpuSecond);
+  for (const [name, figures] of Object.entries(perCpuSecond)) {
+    // Outside of the project, as a deployed function is.
+    await using copy = await makeTempFolder();
+    await cp(FUNCTION_FOLDER, copy.url, { recursive: true });
+    const entry = new URL("index.ts", copy.url);
+    const bare = new URL("bare.ts", import.meta.url);
+    if (name === "bare") await Deno.copyFile(bare, entry);
+    figures.push(await measure({ env, deno, folder: copy.url }));
   }
 }
-
-console.log("| Handler | Of bare | Requests per CPU second |");
-console.log("| --- | --- | --: |");
-for (const [name, figures] of Object.entries(measured)) {
-  const ratios = figures.map((own, nth) => own / (measured.bare?.[nth] ?? 0));
-  const [least, most] = [Math.min(...ratios), Math.max(...ratios)];
-  const range = `(${least.toFixed(2)} to ${most.toFixed(2)})`;
-  const ratio = median(ratios).toFixed(2);
-  console.log(`| ${name} | ${ratio} ${range} | ${median(figures).toFixed()} |`);
-}
+const { bare = [], function: own = [] } = perCpuSecond;
+const ratios = own.map((figure, round) => figure / (bare[round] ?? NaN)).sort();
+const middle = Math.floor(ROUNDS / 2);
+const [least, median, most] = [0, middle, ROUNDS - 1]
+  .map((nth) => ratios[nth]?.toFixed(2));
+const served = own.sort((a, b) => a - b)[middle]?.toFixed();
+console.log(`Of bare supabase-js: ${median} (${least} to ${most})`);
+console.log(`Requests for each second of CPU time: ${served}`);
 
 /** Returns how many requests a handler serves for each second of its CPU time. */
 async function measure(options: FunctionOptions): Promise<number> {
@@ -66,19 +68,13 @@ async function load(url: URL, seconds: number): Promise<number> {
   const output = await npx(`autocannon@${VERSIONS.autocannon}`, args);
   const { errors, non2xx, requests } = JSON.parse(stdoutOf(output));
   if (errors + non2xx > 0) {
-    throw new Error(`${errors} errors, ${non2xx} statuses`);
+    throw new Error(`${errors} errors, ${non2xx} others`);
   }
   return requests.total;
 }
 
-/** CPU time of a process's main thread so far. Only Linux reports it: elsewhere `NaN`. */
+/** CPU time of a process's main thread so far, as Linux reports it. */
 async function cpuSeconds(pid: number): Promise<number> {
-  if (Deno.build.os !== "linux") return NaN;
   const text = await Deno.readTextFile(`/proc/${pid}/task/${pid}/schedstat`);
   return Number(text.split(" ")[0]) / 1e9;
-}
-
-function median(figures: number[]): number {
-  const middle = Math.floor(figures.length / 2);
-  return figures.toSorted((a, b) => a - b)[middle] ?? NaN;
 }
