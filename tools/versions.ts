@@ -1,7 +1,6 @@
 /**
- * The versions of what npm runs for this project. Dependabot does not watch this file: `npm view
- * <package> version` says what is new. Pages and workflows repeat those of Deno and the Supabase
- * CLI, and `deno task test:docs` fails if a command says another.
+ * The versions of what npm runs for this project. Dependabot does not watch this file. Pages and
+ * workflows repeat those of Deno and the CLI, and a test compares them.
  */
 export const VERSIONS = {
   /** Deno, which runs everything here. */

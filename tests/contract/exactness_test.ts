@@ -96,7 +96,6 @@ const LOOK_ALIKES: [name: string, ...others: string[]][] = [
   ["\u{1f6e9}".repeat(LIMITS.name), "\u{1f6e9}".repeat(LIMITS.name - 1)],
 ];
 
-/** How many random pairs are tried. `FUZZ_RUNS` raises it. */
 const PAIRS = Number(Deno.env.get("FUZZ_RUNS") ?? 300);
 
 testWithKeys("exactness: a key of one name is no key of another", async () => {

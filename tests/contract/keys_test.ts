@@ -51,8 +51,7 @@ test("key: none can be read or issued without the secret key", async () => {
   for (const apikey of ["", PUBLISHABLE_KEY]) {
     const headers = { apikey, "Content-Type": "application/json" };
     const read = await fetch(table + query, { headers });
-    // The platform rejects the request. The local Data API lets it through, and row level security
-    // hides the rows.
+    // The platform rejects the request. The local Data API returns no rows.
     const rows = await read.text();
     assert(!read.ok || rows === "[]", `${read.status} ${rows}`);
     const issued = await fetch(table, { method: "POST", headers, body });

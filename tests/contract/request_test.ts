@@ -21,14 +21,12 @@ const USER = "Zoë Brückner#4821";
 const body = (changes: Record<string, unknown> = {}): string =>
   JSON.stringify({ username: USER, project_id: PRODUCT, ...changes });
 
-/** Returns a byte for each character. */
 const bytes = (text: string) => Uint8Array.from(text, (c) => c.charCodeAt(0));
 
 /** Returns a well-formed body of this many bytes. The ë and the ü of the name take two each. */
 const bodyOf = (length: number) =>
   new TextEncoder().encode(body().padEnd(length - 2));
 
-/** Returns the bytes as a body without a declared length. */
 const streamed = (bytes: Uint8Array<ArrayBuffer>) => new Blob([bytes]).stream();
 
 /** Returns a body for each value of a field, under a name that shows the value. */
@@ -40,11 +38,9 @@ const having = (field: string, ...values: unknown[]) =>
 
 type Row = [name: string, init: RequestInit, expected: Expected];
 
-/** Returns a row for each body. All of them get the same response. */
 const posts = (expected: Expected, bodies: Record<string, BodyInit>): Row[] =>
   Object.entries(bodies).map(([name, body]) => [name, { body }, expected]);
 
-/** Values of a wrong type for either field. */
 const WRONG_TYPES = [7, 0, true, false, [], [USER], [PRODUCT], {}];
 
 const ROWS: Row[] = [

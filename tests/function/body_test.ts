@@ -28,7 +28,6 @@ function bodyOf(pieces: Piece[]): ReadableStream {
 
 const times = (count: number, piece: Piece) => Array<Piece>(count).fill(piece);
 
-/** Headers that declare how long the body is. */
 const declared = (length: number) => ({ "Content-Length": `${length}` });
 
 // Deno 2.1 lets both headers through.

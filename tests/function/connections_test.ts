@@ -33,7 +33,6 @@ const certFile = await Deno.makeTempFile();
 await Deno.writeTextFile(certFile, cert);
 Deno.test.afterAll(() => Deno.remove(certFile));
 
-/** How the Data API responds to a query for this product. */
 type Behaviour = (project_id: string) => Response;
 
 const aRow: Behaviour = (project_id) => Response.json([{ project_id }]);
@@ -91,7 +90,6 @@ async function start() {
     breakBackend: () => used.forEach((port) => bad.add(port)),
     /** Lets the Data API behave like this on connections that are not bad. */
     behave: (next: Behaviour) => void (behaviour = next),
-    /** The connections that the function has made. */
     connections,
     edgeFunction,
   });
@@ -99,7 +97,6 @@ async function start() {
   return setup;
 }
 
-/** How connections go bad, and what each lookup on them logs. */
 const FAULTS = [
   ["die in silence", "breakNetwork", "timeout 0"],
   ["only lead to a 503", "breakBackend", "PGRST002 503"],

@@ -26,7 +26,6 @@ const REJECTED: Record<string, string[]> = {
   [LEGACY_NAME]: ["", "s3cr3t\n"],
 };
 
-/** Calls a reader where only these variables are set. */
 function readIn(env: Record<string, string>, read: () => string): string {
   for (const name in REJECTED) Deno.env.delete(name);
   for (const variable of Object.entries(env)) Deno.env.set(...variable);

@@ -164,7 +164,6 @@ function ask(behave: Behaviour, product: string = crypto.randomUUID()) {
   return check(product, USER, edgeFunction.url);
 }
 
-/** Fails unless a fault has its outcome, after so many attempts. */
 async function assertFault([name, behave, outcome, attempts = 1]: Fault) {
   const product = crypto.randomUUID();
   const expected = typeof outcome === "string" ? DATABASE_ERROR : outcome;
@@ -186,7 +185,6 @@ async function assertLogs(expected: string[], act: () => Promise<unknown>) {
   assertEquals(lines.sort(), [...expected, "http_418 418"].sort());
 }
 
-/** Registers a test of faults. */
 function testFaults(name: string, ...faults: Fault[]) {
   const lines = faults.map(([, , outcome]) => outcome)
     .filter((outcome) => typeof outcome === "string");
@@ -238,7 +236,6 @@ Deno.test("fault: a response that declares more than 1 MiB is not read", async (
 const BODY = JSON.stringify({ username: "a", project_id: PRODUCT });
 const CHUNKED = postHead("Transfer-Encoding: chunked");
 
-/** What callers send before they hang up. */
 const HANGS_UP = {
   "within a declared body": postHead("Content-Length: 100") + '{"username":"a"',
   "within a chunk": CHUNKED + "ff\r\n{",

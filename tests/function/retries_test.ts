@@ -5,7 +5,6 @@ import { assert, assertEquals } from "@std/assert";
 import { retry } from "../../supabase/functions/check-username-active/retries.ts";
 import { LIMITS } from "../support/contract.ts";
 
-/** How often the property is tried. `FUZZ_RUNS` raises it. */
 const numRuns = Number(Deno.env.get("FUZZ_RUNS") ?? 2_500);
 
 /** What becomes of an attempt. `aborted`: time was up. */
@@ -60,7 +59,6 @@ function lookUp(time: FakeTimers.Clock, ...behaviours: Behaviour[]) {
   return lookup;
 }
 
-/** Begins a lookup, and lets time pass until it has ended. */
 async function wholeLookup(...behaviours: Behaviour[]) {
   using clocks = stopClocks();
   const lookup = lookUp(clocks.time, ...behaviours);

@@ -11,13 +11,11 @@ import {
   postHead,
 } from "../support/requests.ts";
 
-/** Memory that the platform gives the function, in MB. */
 const PLATFORM_MB = 256;
 
 /** How many times slower a response may get under load. Without limits on bodies: thousands. */
 const MAX_SLOWDOWN = 20;
 
-/** Asks twenty times, and returns the median time that a 200 took, in milliseconds. */
 async function medianMs(url: URL): Promise<number> {
   const tookMs: number[] = [];
   for (let asked = 0; asked < 20; asked++) {
@@ -49,7 +47,6 @@ function testLoad(name: string, load: (url: URL) => Promise<unknown>) {
   });
 }
 
-/** A request whose body is single bytes without end. */
 function* endlessBytes() {
   yield postHead("Transfer-Encoding: chunked");
   for (;;) yield "1\r\nx\r\n".repeat(2_000);

@@ -17,7 +17,7 @@ const CALLERS = 500;
 const CALLER_EVERY_MS = 2 * QUERY_MS / WORKERS;
 
 Deno.test("overload: a Data API that stood still for 3.5 s gets one query for each lookup, and every caller a response", async () => {
-  // When each of its workers is free, which is set below. Queries whose caller has gone still run, as behind a gateway
+  // When each of its workers is free. Queries whose caller has gone still run, as behind a gateway
   // that does not say so.
   const freeAt = Array<number>(WORKERS);
   await using edgeFunction = await startFunctionOnStub((response, url) => {

@@ -49,7 +49,6 @@ Deno.test("start: its lines work, an edit is served, a mistake is shown, and not
   const url = lines[0]?.match(/http\S+/)?.[0] ?? "";
   const file = new URL(`${FUNCTION_FOLDER_PATH}responses.ts`, project.url);
   const code = await Deno.readTextFile(file);
-  /** Saves the file, and waits until something holds. */
   const save = async (
     code: string,
     holds: () => boolean | Promise<boolean>,

@@ -3,7 +3,6 @@ import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { migrate, startDatabaseServer } from "../../tools/stack/database.ts";
 import { LIMITS } from "../support/contract.ts";
 
-/** Starts PostgreSQL to which nothing but the migrations was applied. */
 async function startDatabase(defaults: "closed" | "open" = "closed") {
   const database = await startDatabaseServer(defaults);
   await migrate(database);
@@ -12,7 +11,6 @@ async function startDatabase(defaults: "closed" | "open" = "closed") {
 
 Deno.test("table: a key has a product, and none or a user name of 1 to 256 code points, compared by its bytes", async () => {
   await using database = await startDatabase();
-  /** Adds a key with these SQL expressions. */
   const insert = (user: string, product = "gen_random_uuid()") =>
     database.exec(`insert into public.activation_keys (project_id, curr_user)
       values (${product}, ${user})`);
