@@ -11,7 +11,7 @@ const TABLES: [columns: string, ...blocks: string[]][] = [
   ["project_id uuid not null, curr_user text"],
   ['project_id text collate "C", curr_user text', "Block A"],
   ["project_id uuid not null, curr_user character(40)", "Block B"],
-  ["product text not null, player varchar(256)", "Block C", "Block D"],
+  ["product text not null, name varchar(256)", "Block C", "Block D"],
 ];
 
 /** Everything about the table that the adoption could change, and its rows. */
@@ -40,7 +40,7 @@ for (const [columns, ...blocks] of TABLES) {
     const before = await server.exec(STATE);
     const [printed] = await server.exec(await read("Prints what undoes"));
     for (const block of [...blocks, "Block E", "Always"]) {
-      await server.exec((await read(block)).replace(/<(\w+)>/, "$1"));
+      await server.exec((await read(block)).replace(/<(\w+) column>/, "$1"));
     }
 
     const [after] = await server.exec(STATE);
