@@ -3,7 +3,6 @@ import { spawn } from "node:child_process";
 import * as fs from "node:fs";
 import { dirname } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { run } from "../../tools/command.ts";
 import { readPage } from "../support/pages.ts";
 
@@ -14,11 +13,6 @@ export const SCENARIOS = Object.fromEntries(
     .map(([title = "", ...steps]) => [title, steps]),
 );
 
-/** The command for a program with `panel.js`, which stores `panel.txt`. */
-export const PANEL = `"${Deno.execPath()}" run -A "${
-  fileURLToPath(new URL("drivers/driver.js", import.meta.url))
-}"`;
-
 /** Returns what a status asks of an add-on. */
 export function resultOf(status: string): string {
   if (status === "200") return "active";
@@ -26,8 +20,14 @@ export function resultOf(status: string): string {
   return /^(400|405|413)$/.test(status) ? "mistake" : "no answer";
 }
 
+/** A program with the code for callers. It has no `pid` if it runs in this process. */
+export interface Program {
+  tell(line: string): Promise<string[]>;
+  pid?: number | undefined;
+}
+
 /**
- * Starts a program with the code for callers. It prints `.`, and then, for each line that it reads,
+ * Starts a program in a process. It prints `.`, and then, for each line that it gets by `tell`,
  * `SECOND WALL_SECOND EVENT ABOUT`, what it does and `.`. Where it waits, it prints `waits ID
  * SECONDS`, or `asks ID NAME`, with the body of the request in the place of the name if it gives up
  * by itself. It then gets the event `reply ID STATUS RESULT`.
@@ -50,22 +50,16 @@ export async function startProgram(command: string, cwd: string) {
   return { pid: program.pid, tell, [Symbol.dispose]: end };
 }
 
-/**
- * Plays steps to a program, which stores a file. Returns them with what it did after each.
- *
- * @param respond What comes back for a question in a second, and after how many. By default, the
- * service of the list responds.
- */
+/** Plays steps to a program, which stores a file. Returns them with what it did after each. */
 export async function play(
-  { tell, pid }: Awaited<ReturnType<typeof startProgram>>,
+  { tell, pid }: Program,
   file: string,
   steps: string[],
-  respond?: (second: number) => Promise<[status: string, seconds: number]>,
 ) {
   let second = 0;
   let clockS = 2_000_000;
   let service = "200";
-  let replies: { id: string; at: number; status: string }[] = [];
+  const replies: { id: string; at: number; status: string }[] = [];
   const done: string[] = [];
 
   const stored = () => {
@@ -78,16 +72,13 @@ export async function play(
       const [word, id = "", ...words] = line.split(" ");
       const about = words.join(" ");
       if (word === "waits") {
-        replies = replies.filter((one) => one.id !== id);
         replies.push({ id, at: second + Number(about), status: "" });
       } else if (word === "asks") {
         const isBody = about.startsWith("{");
-        const name = isBody ? JSON.parse(about).username ?? "" : about;
-        done.push(`asks ${name}`.trim());
-        const silenceS = service !== "silent" ? 0 : isBody ? Infinity : 10;
-        const [status, seconds] = await respond?.(second) ??
-          [service, silenceS];
-        replies.push({ id, at: second + seconds, status });
+        done.push(`asks ${isBody ? JSON.parse(about).username : about}`);
+        const timeoutS = isBody ? Infinity : 10;
+        const at = second + (service === "silent" ? timeoutS : 0);
+        replies.push({ id, at, status: service });
       } else if (/lock$/.test(`${word}`)) done.push(`${line}: ${stored()}`);
       else if (word === "name:") done.push(line.replace(/ $/, " nothing"));
       else if (word === "error") done.push(line);
@@ -99,14 +90,12 @@ export async function play(
       silent.forEach((one) => Object.assign(one, { at: second, status }));
     },
     clock: (seconds) => clockS += Number(seconds),
-    service: (status) => happen("service", service = status),
+    service: (status) => service = status,
     storage(state) {
-      if (state === "broken") fs.mkdirSync(file, { recursive: true });
-      else if (state === "cut") fs.truncateSync(file, "2000000 Ame".length);
-      else {
-        const limit = `--fsize=${state === "full" ? 4 : "unlimited"}:`;
-        return run("prlimit", ["--pid", `${pid}`, limit]);
-      }
+      if (state === "broken") return fs.mkdirSync(file, { recursive: true });
+      if (state === "cut") return fs.truncateSync(file, "2000000 Ame".length);
+      const limit = `--fsize=${state === "full" ? 4 : "unlimited"}:`;
+      return run("prlimit", ["--pid", `${pid}`, limit]);
     },
     stored(entry) {
       fs.mkdirSync(dirname(file), { recursive: true });
