@@ -70,26 +70,27 @@ Deno.test("clients: users of panel.js in an outage of 20 s", async () => {
     return Promise.resolve(Response.json(rows));
   };
 
-  for (const backAfterMs of [20_000, 14_000, 8_000]) {
-    for (const [username, expected] of Object.entries(USERS)) {
-      backAt = clock.now + backAfterMs;
-      const had200 = expected.startsWith("unlock");
-      let entry = had200 ? `${clock.now / 1_000} ${username}` : "";
-      const panel = loadPanel({
-        GetStoredData: () => entry,
-        SetStoredData: (_: string, text: string) => entry = text,
-        async send(body: string, respond: (status: number) => void) {
-          const request = new Request("http://a", { method: "POST", body });
-          respond((await edgeFunction.fetch(request)).status);
-        },
-      });
-      const calls: string[] = [];
-      const lock = (result: string) => calls.push(`lock ${result}`);
-      panel.keepAsking(username, () => calls.push("unlock"), lock);
-      await clock.tickAsync(120_000);
-      const changes = calls.filter((call, nth) => call !== calls[nth - 1]);
-      assertEquals(changes.join(", "), expected, username);
-    }
+  for (const [username, expected] of Object.entries(USERS)) {
+    backAt = clock.now + 20_000;
+    const had200 = expected.startsWith("unlock");
+    let entry = had200 ? `${clock.now / 1_000} ${username}` : "";
+    const panel = loadPanel({
+      GetStoredData: () => entry,
+      SetStoredData: (_: string, text: string) => entry = text,
+      async send(body: string, respond: (status: number) => void) {
+        const request = new Request("http://a", { method: "POST", body });
+        respond((await edgeFunction.fetch(request)).status);
+      },
+    });
+    const calls: string[] = [];
+    const call = (what: string) => {
+      if (calls.at(-1) !== what) calls.push(what);
+      return new Promise(() => {}); // Which the panel does not wait for.
+    };
+    const lock = (result: string) => call(`lock ${result}`);
+    panel.keepAsking(username, () => call("unlock"), lock);
+    await clock.tickAsync(120_000);
+    assertEquals(calls.join(", "), expected, username);
   }
   clock.uninstall();
 });

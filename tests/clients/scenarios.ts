@@ -20,24 +20,20 @@ export function resultOf(status: string): string {
   return /^(400|405|413)$/.test(status) ? "mistake" : "no answer";
 }
 
-/** A program with the code for callers. It has no `pid` if it runs in this process. */
-export interface Program {
-  tell(line: string): Promise<string[]>;
-  pid?: number | undefined;
-}
-
 /**
- * Starts a program in a process. It prints `.`, and then, for each line that it gets by `tell`,
+ * Starts a program with the code for callers. It prints `.`, and then, for each line that it reads,
  * `SECOND WALL_SECOND EVENT ABOUT`, what it does and `.`. Where it waits, it prints `waits ID
  * SECONDS`, or `asks ID NAME`, with the body of the request in the place of the name if it gives up
  * by itself. It then gets the event `reply ID STATUS RESULT`.
  */
 export async function startProgram(command: string, cwd: string) {
-  const program = spawn(command, { cwd, shell: true, timeout: 60_000 });
+  const folders = "LOCALAPPDATA=. XDG_DATA_HOME=$PWD LC_ALL=C.UTF-8";
+  const line = `trap "" XFSZ; ${folders} exec ${command} 2>&1`;
+  const program = spawn(line, { cwd, shell: true, timeout: 60_000 });
   program.stdin.on("error", () => {}); // It has died, which `tell` reports.
   const lines = createInterface(program.stdout)[Symbol.asyncIterator]();
-  const tell = async (line: string) => {
-    program.stdin.write(line);
+  const tell = async (...words: (string | number)[]) => {
+    if (words.length > 0) program.stdin.write(`${words.join(" ")}\n`);
     for (const said: string[] = [];;) {
       const { value, done } = await lines.next();
       if (done) throw new Error(`It has died. ${said.join("\n")}`);
@@ -45,14 +41,14 @@ export async function startProgram(command: string, cwd: string) {
       said.push(value);
     }
   };
-  await tell("");
+  await tell();
   const end = () => void program.stdin.end();
   return { pid: program.pid, tell, [Symbol.dispose]: end };
 }
 
 /** Plays steps to a program, which stores a file. Returns them with what it did after each. */
 export async function play(
-  { tell, pid }: Program,
+  { tell, pid }: Awaited<ReturnType<typeof startProgram>>,
   file: string,
   steps: string[],
 ) {
@@ -66,10 +62,10 @@ export async function play(
     const isFile = fs.statSync(file, { throwIfNoEntry: false })?.isFile();
     return isFile && fs.readFileSync(file, "utf8").trim() || "nothing";
   };
-  const happen = async (event: string, about: string) => {
-    const time = `${second} ${clockS + second}`;
-    for (const line of await tell(`${time} ${event} ${about}\n`)) {
-      const [word, id = "", ...words] = line.split(" ");
+  const happen = async (event: string, ...about: string[]) => {
+    const said = await tell(second, clockS + second, event, ...about);
+    for (const line of said) {
+      const [word = "", id = "", ...words] = line.split(" ");
       const about = words.join(" ");
       if (word === "waits") {
         replies.push({ id, at: second + Number(about), status: "" });
@@ -79,8 +75,7 @@ export async function play(
         const timeoutS = isBody ? Infinity : 10;
         const at = second + (service === "silent" ? timeoutS : 0);
         replies.push({ id, at, status: service });
-      } else if (/lock$/.test(`${word}`)) done.push(`${line}: ${stored()}`);
-      else if (word === "name:") done.push(line.replace(/ $/, " nothing"));
+      } else if (word.endsWith("lock")) done.push(`${line}: ${stored()}`);
       else if (word === "error") done.push(line);
     }
   };
@@ -92,10 +87,11 @@ export async function play(
     clock: (seconds) => clockS += Number(seconds),
     service: (status) => service = status,
     storage(state) {
-      if (state === "broken") return fs.mkdirSync(file, { recursive: true });
-      if (state === "cut") return fs.truncateSync(file, "2000000 Ame".length);
-      const limit = `--fsize=${state === "full" ? 4 : "unlimited"}:`;
-      return run("prlimit", ["--pid", `${pid}`, limit]);
+      if (state === "broken") fs.mkdirSync(file, { recursive: true });
+      if (state === "cut") fs.truncateSync(file, "2000000 Ame".length);
+      if (state === "full") {
+        return run("prlimit", ["--pid", `${pid}`, "--fsize=4"]);
+      }
     },
     stored(entry) {
       fs.mkdirSync(dirname(file), { recursive: true });
@@ -117,10 +113,9 @@ export async function play(
     while (true) {
       const [next] = replies.sort((one, other) => one.at - other.at);
       if (!next || next.at > end) break;
-      second = next.at;
       replies.shift();
-      const { id, status } = next;
-      await happen("reply", `${id} ${status} ${resultOf(status)}`);
+      second = next.at;
+      await happen("reply", next.id, next.status, resultOf(next.status));
     }
     played.push([step, done.splice(0).join("; ")].filter(Boolean).join(" -> "));
   }

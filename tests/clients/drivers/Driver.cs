@@ -52,7 +52,6 @@ static class Simulated
             if (words[2] == "callback") throws = true;
             if (words[2] == "check")
                 Console.WriteLine(results[(int)ActivationCheck.CheckActiveAsync(about).Result]);
-            if (words[2] == "name") Console.WriteLine("name: " + ActivationCheck.StoredName());
             if (words[2] == "stop") ActivationCheck.StopAsking();
             if (words[2] != "reply") continue;
             words = about.Split(new[] { ' ' }, 3);

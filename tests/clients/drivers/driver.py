@@ -43,8 +43,6 @@ def handle_event():
         ask(about)
     if event == "check":
         print(check_active(about))
-    if event == "name":
-        print("name:", code.stored_name() or "")
     if event == "reply":
         number, _, result = about.split(" ", 2)
         replies[int(number)] = result

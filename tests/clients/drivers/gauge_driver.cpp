@@ -53,7 +53,6 @@ int main() {
   while (std::cout << '.' << std::endl, std::cin >> nowS >> wallS >> event) {
     std::getline(std::cin.ignore(), about);
     if (event == "ask") asked.ask(about);
-    if (event == "name") std::cout << "name: " << activation::storedName() << '\n';
     if (event == "stop") asked.stop();
     if (event == "reply") {
       status = std::atoi(about.c_str() + about.find(' '));  // 0 without a network.

@@ -1,4 +1,4 @@
-// Loads panel.js as it ships, and plays a scenario to it, in the protocol of startProgram.
+// Loads panel.js as it ships, and plays a scenario to it.
 import { readFileSync, writeFileSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 
@@ -29,22 +29,15 @@ export function loadPanel({ send, ...engine }) {
   return load(...Object.values(engine));
 }
 
-/** Starts a program that stores this file, in this process. It has the `tell` of startProgram. */
+/** Starts panel.js in this process, as startProgram starts the others in theirs. */
 export function startPanel(file) {
   const said = [];
   const waiting = [];
-  const last = {}; // What each event was about.
-  let wallMs;
+  let wallMs = 0;
+  let throws = false;
 
   const wait = (word, about, goOn) =>
     said.push(`${word} ${waiting.push(goOn) - 1} ${about}`);
-  const call = (what) => {
-    said.push(what);
-    const does = last.callback;
-    delete last.callback;
-    if (does === "throws") throw new Error("Of the add-on");
-    if (does === "waits") return new Promise(() => {});
-  };
   const panel = loadPanel({
     Date: { now: () => wallMs },
     setTimeout: (goOn, ms) => wait("waits", ms / 1000, goOn),
@@ -53,23 +46,25 @@ export function startPanel(file) {
     SetStoredData: (_, entry) => writeFileSync(file, entry),
     send: (body, respond) => wait("asks", body, respond),
   });
-  const tell = async (line) => {
-    const [, wallS, event, about] = /^\S+ (\S+) (\S+) (.*)/.exec(line);
+  const call = (what) => {
+    said.push(what);
+    if (!throws) return;
+    throws = false;
+    throw new Error("Of the add-on");
+  };
+  const events = {
+    ask: (name) =>
+      panel.keepAsking(name, () => call("unlock"), (it) => call(`lock ${it}`))
+        .catch(() => said.push("error")),
+    callback: () => throws = true,
+    reply: (id, status) => waiting[id](parseInt(status) || 0),
+    stop: panel.stopAsking,
+  };
+  const tell = async (_second, wallS, event, ...about) => {
     wallMs = 1000 * wallS;
-    last[event] = about;
-    if (event === "ask") {
-      const lock = (result) => call(`lock ${result}`);
-      panel.keepAsking(about, () => call("unlock"), lock)
-        .catch(() => said.push("error"));
-    }
-    if (event === "name") said.push(`name: ${panel.storedName() ?? ""}`);
-    if (event === "reply") {
-      const [id, status] = about.split(" ");
-      waiting[id](parseInt(status) || 0);
-    }
-    if (event === "stop") panel.stopAsking();
+    events[event](...about);
     await setImmediate();
     return said.splice(0);
   };
-  return { tell, [Symbol.dispose]() {} };
+  return { tell, pid: undefined, [Symbol.dispose]: () => undefined };
 }
