@@ -28,6 +28,7 @@ export function resultOf(status: string): string {
  */
 export async function startProgram(command: string, cwd: string) {
   const folders = "LOCALAPPDATA=. XDG_DATA_HOME=$PWD LC_ALL=C.UTF-8";
+  // The trap makes a write past the limit of `storage full` fail, not end the program.
   const line = `trap "" XFSZ; ${folders} exec ${command} 2>&1`;
   const program = spawn(line, { cwd, shell: true, timeout: 60_000 });
   program.stdin.on("error", () => {}); // It has died, which `tell` reports.
@@ -89,9 +90,8 @@ export async function play(
     storage(state) {
       if (state === "broken") fs.mkdirSync(file, { recursive: true });
       if (state === "cut") fs.truncateSync(file, "2000000 Ame".length);
-      if (state === "full") {
-        return run("prlimit", ["--pid", `${pid}`, "--fsize=4"]);
-      }
+      const limit = ["--pid", `${pid}`, "--fsize=4"];
+      if (state === "full") return run("prlimit", limit);
     },
     stored(entry) {
       fs.mkdirSync(dirname(file), { recursive: true });

@@ -1,7 +1,6 @@
 // Plays a scenario to ActivationCheck.cs, in the protocol of startProgram.
 using System;
 using System.Collections.Generic;
-using System.Diagnostics;
 using System.Threading.Tasks;
 
 static class Simulated
@@ -10,7 +9,6 @@ static class Simulated
     static readonly string[] results = { "active", "inactive", "mistake", "no answer" };
     static readonly List<TaskCompletionSource<string>> waiting =
         new List<TaskCompletionSource<string>>();
-    static bool throws;
 
     static Task<string> WaitFor(string word, object about)
     {
@@ -26,22 +24,18 @@ static class Simulated
 
     static async void Ask(string name)
     {
-        Action<ActivationCheck.Result> onLock = result => Call("lock " + results[(int)result]);
-        try { await ActivationCheck.KeepAskingAsync(name, () => Call("unlock"), onLock); }
+        Action<string> call = what =>
+        {
+            Console.WriteLine(what);
+            if (name.EndsWith("!")) throw new InvalidOperationException();
+        };
+        Action<ActivationCheck.Result> onLock = result => call("lock " + results[(int)result]);
+        try { await ActivationCheck.KeepAskingAsync(name, () => call("unlock"), onLock); }
         catch (InvalidOperationException) { Console.WriteLine("error"); }
-    }
-
-    static void Call(string what)
-    {
-        Console.WriteLine(what);
-        if (!throws) return;
-        throws = false;
-        throw new InvalidOperationException();
     }
 
     static void Main()
     {
-        Trace.Listeners.Add(new ConsoleTraceListener());
         Console.WriteLine(".");
         for (string line; (line = Console.ReadLine()) != null; Console.WriteLine("."))
         {
@@ -49,7 +43,6 @@ static class Simulated
             var about = words[3];
             UtcNow = DateTimeOffset.FromUnixTimeMilliseconds((long)(1000 * double.Parse(words[1])));
             if (words[2] == "ask") Ask(about);
-            if (words[2] == "callback") throws = true;
             if (words[2] == "check")
                 Console.WriteLine(results[(int)ActivationCheck.CheckActiveAsync(about).Result]);
             if (words[2] == "stop") ActivationCheck.StopAsking();

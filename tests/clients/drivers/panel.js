@@ -34,7 +34,6 @@ export function startPanel(file) {
   const said = [];
   const waiting = [];
   let wallMs = 0;
-  let throws = false;
 
   const wait = (word, about, goOn) =>
     said.push(`${word} ${waiting.push(goOn) - 1} ${about}`);
@@ -46,17 +45,16 @@ export function startPanel(file) {
     SetStoredData: (_, entry) => writeFileSync(file, entry),
     send: (body, respond) => wait("asks", body, respond),
   });
-  const call = (what) => {
-    said.push(what);
-    if (!throws) return;
-    throws = false;
-    throw new Error("Of the add-on");
-  };
   const events = {
-    ask: (name) =>
-      panel.keepAsking(name, () => call("unlock"), (it) => call(`lock ${it}`))
-        .catch(() => said.push("error")),
-    callback: () => throws = true,
+    ask(name) {
+      const call = (what) => {
+        said.push(what);
+        if (name.endsWith("!")) throw new Error("Of the add-on");
+      };
+      const lock = (result) => call(`lock ${result}`);
+      panel.keepAsking(name, () => call("unlock"), lock)
+        .catch(() => said.push("error"));
+    },
     reply: (id, status) => waiting[id](parseInt(status) || 0),
     stop: panel.stopAsking,
   };
