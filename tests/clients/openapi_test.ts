@@ -47,7 +47,7 @@ export const alsoNoAnswer = (body: Fetch[500]): AlsoNotActive => body;`;
 
 Deno.test("openapi: no lint, and clients of orval and openapi-typescript", async () => {
   const { generators: dependencies, generatorsDate, redocly } = VERSIONS;
-  // A warning of the linter is an error. No licence has been chosen. Deno runs the generators, which
+  // A warning of the linter is an error. No licence has been chosen. Deno runs the generators: they
   // want a newer Node than this project.
   const make = `
     REDOCLY_TELEMETRY=off npx --yes @redocly/cli@${redocly} lint openapi.yaml \
