@@ -3,7 +3,6 @@ import { spawn } from "node:child_process";
 import * as fs from "node:fs";
 import { dirname } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { run } from "../../tools/command.ts";
 import { readPage } from "../support/pages.ts";
 
@@ -13,11 +12,6 @@ export const SCENARIOS = Object.fromEntries(
     .map((text) => text.trim().split("\n"))
     .map(([title = "", ...steps]) => [title, steps]),
 );
-
-/** The command for a program with `panel.js`, which stores `panel.txt`. */
-export const PANEL = `"${Deno.execPath()}" run -A "${
-  fileURLToPath(new URL("drivers/driver.js", import.meta.url))
-}"`;
 
 /** Returns what a status asks of an add-on. */
 export function resultOf(status: string): string {
@@ -33,11 +27,14 @@ export function resultOf(status: string): string {
  * by itself. It then gets the event `reply ID STATUS RESULT`.
  */
 export async function startProgram(command: string, cwd: string) {
-  const program = spawn(command, { cwd, shell: true, timeout: 60_000 });
+  const folders = "LOCALAPPDATA=. XDG_DATA_HOME=$PWD LC_ALL=C.UTF-8";
+  // The trap makes a write past the limit of `storage full` fail, not end the program.
+  const line = `trap "" XFSZ; ${folders} exec ${command} 2>&1`;
+  const program = spawn(line, { cwd, shell: true, timeout: 60_000 });
   program.stdin.on("error", () => {}); // It has died, which `tell` reports.
   const lines = createInterface(program.stdout)[Symbol.asyncIterator]();
-  const tell = async (line: string) => {
-    program.stdin.write(line);
+  const tell = async (...words: (string | number)[]) => {
+    if (words.length > 0) program.stdin.write(`${words.join(" ")}\n`);
     for (const said: string[] = [];;) {
       const { value, done } = await lines.next();
       if (done) throw new Error(`It has died. ${said.join("\n")}`);
@@ -45,51 +42,41 @@ export async function startProgram(command: string, cwd: string) {
       said.push(value);
     }
   };
-  await tell("");
+  await tell();
   const end = () => void program.stdin.end();
   return { pid: program.pid, tell, [Symbol.dispose]: end };
 }
 
-/**
- * Plays steps to a program, which stores a file. Returns them with what it did after each.
- *
- * @param respond What comes back for a question in a second, and after how many. By default, the
- * service of the list responds.
- */
+/** Plays steps to a program, which stores a file. Returns them with what it did after each. */
 export async function play(
   { tell, pid }: Awaited<ReturnType<typeof startProgram>>,
   file: string,
   steps: string[],
-  respond?: (second: number) => Promise<[status: string, seconds: number]>,
 ) {
   let second = 0;
   let clockS = 2_000_000;
   let service = "200";
-  let replies: { id: string; at: number; status: string }[] = [];
+  const replies: { id: string; at: number; status: string }[] = [];
   const done: string[] = [];
 
   const stored = () => {
     const isFile = fs.statSync(file, { throwIfNoEntry: false })?.isFile();
     return isFile && fs.readFileSync(file, "utf8").trim() || "nothing";
   };
-  const happen = async (event: string, about: string) => {
-    const time = `${second} ${clockS + second}`;
-    for (const line of await tell(`${time} ${event} ${about}\n`)) {
-      const [word, id = "", ...words] = line.split(" ");
+  const happen = async (event: string, ...about: string[]) => {
+    const said = await tell(second, clockS + second, event, ...about);
+    for (const line of said) {
+      const [word = "", id = "", ...words] = line.split(" ");
       const about = words.join(" ");
       if (word === "waits") {
-        replies = replies.filter((one) => one.id !== id);
         replies.push({ id, at: second + Number(about), status: "" });
       } else if (word === "asks") {
         const isBody = about.startsWith("{");
-        const name = isBody ? JSON.parse(about).username ?? "" : about;
-        done.push(`asks ${name}`.trim());
-        const silenceS = service !== "silent" ? 0 : isBody ? Infinity : 10;
-        const [status, seconds] = await respond?.(second) ??
-          [service, silenceS];
-        replies.push({ id, at: second + seconds, status });
-      } else if (/lock$/.test(`${word}`)) done.push(`${line}: ${stored()}`);
-      else if (word === "name:") done.push(line.replace(/ $/, " nothing"));
+        done.push(`asks ${isBody ? JSON.parse(about).username : about}`);
+        const timeoutS = isBody ? Infinity : 10;
+        const at = second + (service === "silent" ? timeoutS : 0);
+        replies.push({ id, at, status: service });
+      } else if (word.endsWith("lock")) done.push(`${line}: ${stored()}`);
       else if (word === "error") done.push(line);
     }
   };
@@ -99,14 +86,12 @@ export async function play(
       silent.forEach((one) => Object.assign(one, { at: second, status }));
     },
     clock: (seconds) => clockS += Number(seconds),
-    service: (status) => happen("service", service = status),
+    service: (status) => service = status,
     storage(state) {
       if (state === "broken") fs.mkdirSync(file, { recursive: true });
-      else if (state === "cut") fs.truncateSync(file, "2000000 Ame".length);
-      else {
-        const limit = `--fsize=${state === "full" ? 4 : "unlimited"}:`;
-        return run("prlimit", ["--pid", `${pid}`, limit]);
-      }
+      if (state === "cut") fs.truncateSync(file, "2000000 Ame".length);
+      const limit = ["--pid", `${pid}`, "--fsize=4"];
+      if (state === "full") return run("prlimit", limit);
     },
     stored(entry) {
       fs.mkdirSync(dirname(file), { recursive: true });
@@ -128,10 +113,9 @@ export async function play(
     while (true) {
       const [next] = replies.sort((one, other) => one.at - other.at);
       if (!next || next.at > end) break;
-      second = next.at;
       replies.shift();
-      const { id, status } = next;
-      await happen("reply", `${id} ${status} ${resultOf(status)}`);
+      second = next.at;
+      await happen("reply", next.id, next.status, resultOf(next.status));
     }
     played.push([step, done.splice(0).join("; ")].filter(Boolean).join(" -> "));
   }

@@ -1,23 +1,20 @@
 // Plays a scenario to ActivationCheck.cs, in the protocol of startProgram.
 using System;
 using System.Collections.Generic;
-using System.Diagnostics;
 using System.Threading.Tasks;
 
 static class Simulated
 {
     public static DateTimeOffset UtcNow;
     static readonly string[] results = { "active", "inactive", "mistake", "no answer" };
-    static readonly Dictionary<string, TaskCompletionSource<string>> waiting =
-        new Dictionary<string, TaskCompletionSource<string>>();
-    static string callback = "";
+    static readonly List<TaskCompletionSource<string>> waiting =
+        new List<TaskCompletionSource<string>>();
 
     static Task<string> WaitFor(string word, object about)
     {
-        var number = waiting.Count.ToString();
-        Console.WriteLine(word + " " + number + " " + about);
-        waiting[number] = new TaskCompletionSource<string>();
-        return waiting[number].Task;
+        Console.WriteLine(word + " " + waiting.Count + " " + about);
+        waiting.Add(new TaskCompletionSource<string>());
+        return waiting[waiting.Count - 1].Task;
     }
 
     public static Task Delay(TimeSpan time) => WaitFor("waits", time.TotalSeconds);
@@ -27,39 +24,31 @@ static class Simulated
 
     static async void Ask(string name)
     {
-        Action<ActivationCheck.Result> onLock = result => Call("lock " + results[(int)result]);
-        try { await ActivationCheck.KeepAskingAsync(name, () => Call("unlock"), onLock); }
+        Action<string> call = what =>
+        {
+            Console.WriteLine(what);
+            if (name.EndsWith("!")) throw new InvalidOperationException();
+        };
+        Action<ActivationCheck.Result> onLock = result => call("lock " + results[(int)result]);
+        try { await ActivationCheck.KeepAskingAsync(name, () => call("unlock"), onLock); }
         catch (InvalidOperationException) { Console.WriteLine("error"); }
-    }
-
-    static void Call(string what)
-    {
-        Console.WriteLine(what);
-        var does = callback;
-        callback = "";
-        if (does == "throws") throw new InvalidOperationException();
-        if (does != "") Ask(does.Substring("asks ".Length));
     }
 
     static void Main()
     {
-        Trace.Listeners.Add(new ConsoleTraceListener());
         Console.WriteLine(".");
         for (string line; (line = Console.ReadLine()) != null; Console.WriteLine("."))
         {
             var words = line.Split(new[] { ' ' }, 4);
             var about = words[3];
             UtcNow = DateTimeOffset.FromUnixTimeMilliseconds((long)(1000 * double.Parse(words[1])));
-            if (words[2] == "ask") Ask(about == "" ? null : about);
-            if (words[2] == "callback") callback = about;
+            if (words[2] == "ask") Ask(about);
             if (words[2] == "check")
                 Console.WriteLine(results[(int)ActivationCheck.CheckActiveAsync(about).Result]);
-            if (words[2] == "name")
-                Console.WriteLine("name: " + ActivationCheck.StoredName());
             if (words[2] == "stop") ActivationCheck.StopAsking();
             if (words[2] != "reply") continue;
             words = about.Split(new[] { ' ' }, 3);
-            waiting[words[0]].SetResult(words[2]);
+            waiting[int.Parse(words[0])].SetResult(words[2]);
         }
     }
 }
