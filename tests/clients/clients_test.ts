@@ -61,14 +61,14 @@ const FILES = {
     command: "", // It runs in this process.
     stored: "panel.txt",
     needs: [],
-    lacks: /storage (full|cut)/,
+    lacks: /frames|storage (full|cut)/,
   },
   "check_active.py": {
     build: "python3 -c 'import snippet'",
     command: `python3 ${DRIVERS}/driver.py`,
     stored: STORED_FILE,
     needs: ["python3", "prlimit"],
-    lacks: /storage cut/,
+    lacks: /frames|storage cut/,
   },
   "gauge.cpp": {
     build: "mkdir -p MSFS/Legacy && " +
@@ -87,7 +87,7 @@ const FILES = {
     command: "mono ../a.exe",
     stored: STORED_FILE,
     needs: ["mcs", "mono", "prlimit"],
-    lacks: /storage cut/,
+    lacks: /frames|storage cut/,
   },
 };
 

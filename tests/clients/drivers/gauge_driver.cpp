@@ -49,15 +49,17 @@ int main() {
     const std::string results[] = {"", "inactive", "mistake", "no answer"};
     std::cout << "lock " + results[static_cast<int>(result)] + '\n';
   });
-  std::string event, about;
+  std::string event, about, frames;
   while (std::cout << '.' << std::endl, std::cin >> nowS >> wallS >> event) {
     std::getline(std::cin.ignore(), about);
     if (event == "ask") asked.ask(about);
     if (event == "stop") asked.stop();
+    if (event == "frames") frames = about;
     if (event == "reply") {
       status = std::atoi(about.c_str() + about.find(' '));  // 0 without a network.
       waiting.at(std::stoul(about))();
     }
-    for (int frame = 0; frame < 5; ++frame) asked.update();
+    if (frames == "off") continue;
+    for (int frame = event == "frames" ? 4 : 0; frame < 5; ++frame) asked.update();
   }
 }
