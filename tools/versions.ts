@@ -1,12 +1,5 @@
-/**
- * The versions of what npm runs for this project. Dependabot does not watch this file. Pages and
- * workflows repeat those of Deno and the CLI, and a test compares them.
- */
+/** The versions of what npm runs for this project. Dependabot does not watch this file. */
 export const VERSIONS = {
-  /** Deno, which runs everything here. */
-  deno: "2.9.6",
-  /** The lowest Deno that the tasks and their tests were run with. */
-  lowestDeno: "2.9.5",
   /** The hosted edge runtime's version of Deno. */
   edgeDeno: "2.1.4",
   supabase: "3.1.0",
