@@ -9,7 +9,7 @@ import { copyProject } from "../support/project_copy.ts";
 /** Runs the CLI in a project's folder. Fails unless it ends with this error, or with none. */
 async function cli(url: string, args: string[], cwd = PROJECT, error = "") {
   const target = args.map((arg) => arg.replace(/^--remote$/, `$&=${url}`));
-  const output = await supabase(["--yes", ...target], { cwd });
+  const output = await supabase(["--yes", ...target], cwd);
   assertEquals(output.code, error ? 1 : 0, output.stderr);
   assertStringIncludes(output.stderr, error);
   return output.stdout;

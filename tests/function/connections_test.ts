@@ -8,7 +8,6 @@ import { assert, assertEquals } from "@std/assert";
 import { listenOnLoopback, serveOnLoopback } from "../../tools/loopback.ts";
 import { FUNCTION_FOLDER } from "../../tools/project.ts";
 import { startFunction } from "../../tools/stack/function_process.ts";
-import { LOCAL_SERVICE, platformEnv } from "../../tools/stack/local_service.ts";
 import { ACTIVE, DATABASE_ERROR, LIMITS } from "../support/contract.ts";
 import { logged, productOf } from "../support/data_api_stub.ts";
 import { assertResponse, check } from "../support/requests.ts";
@@ -68,10 +67,9 @@ async function start() {
   });
   const network = unfinished.use(await listenOnLoopback(relay));
 
-  const API_URL = `https://localhost:${network.port}`;
-  const platform = platformEnv({ ...LOCAL_SERVICE, API_URL });
-  const env = { ...platform, DENO_CERT: certFile };
-  const edgeFunction = unfinished.use(await startFunction({ env }));
+  const url = `https://localhost:${network.port}`;
+  const env = { DENO_CERT: certFile };
+  const edgeFunction = unfinished.use(await startFunction(url, { env }));
   const setup = Object.assign(unfinished.move(), {
     /** Lets eight callers ask at once. Returns how many get a 500. The others get a 200. */
     async ask(): Promise<number> {

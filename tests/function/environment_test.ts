@@ -70,7 +70,7 @@ Deno.test("environment: the address of a hosted project is accepted", () => {
 });
 
 Deno.test("environment: a variable that is rejected stops the boot", async () => {
-  const start = () => startFunction({ env: { [URL_NAME]: "s3cr3t" } });
+  const start = () => startFunction("s3cr3t");
   const { message } = await assertRejects(start, Error, URL_NAME);
   assert(!message.includes("s3cr3t"), message);
 });

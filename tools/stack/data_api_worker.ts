@@ -8,7 +8,6 @@ import { createPgliteConnection } from "@supabase/lite/pglite";
 import { serveOnLoopback } from "../loopback.ts";
 import { addRoles, migrate, runSqlFile } from "./database.ts";
 import { LOCAL_SERVICE } from "./local_service.ts";
-import { StartError } from "./start_error.ts";
 
 // `@supabase/lite` prints each error of PostgreSQL, although its response says the same.
 const printError = console.error;
@@ -45,8 +44,7 @@ try {
   });
   parentPort?.postMessage({ url });
 } catch (error) {
-  if (!(error instanceof StartError)) throw error;
-  parentPort?.postMessage({ startError: error.message });
+  parentPort?.postMessage({ error });
 }
 
 /**
