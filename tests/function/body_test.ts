@@ -33,7 +33,9 @@ const declared = (length: number) => ({ "Content-Length": `${length}` });
 // Deno 2.1 lets both headers through.
 const CHUNKED = { ...declared(1), "Transfer-Encoding": "chunked" };
 
-const { bodyBytes, bodyPieces, bodyMs, discardedBytes, discardedMs } = LIMITS;
+const { bodyBytes, bodyPieces, bodyMs } = LIMITS;
+/** How long the rest of a body that is too long is read and discarded. */
+const discardedMs = 1_000;
 const LONG = bodyBytes + 1;
 const SLOW = times(9, [1, 9_000]);
 const TOO_LARGE = "body_too_large";
@@ -42,8 +44,8 @@ const TIMEOUT = "request_timeout";
 // The pieces that show that a body is too long, two large ones or 1,025 single bytes, and those
 // that make 8 MiB, where a single byte counts as 2 KiB.
 const LARGE = bodyBytes;
-const largePieces = 2 + discardedBytes / LARGE;
-const smallPieces = bodyPieces + 1 + discardedBytes / 2_048;
+const largePieces = 2 + 8 * 1_048_576 / LARGE;
+const smallPieces = bodyPieces + 1 + 8 * 1_048_576 / 2_048;
 
 /** A request's headers and body; and what `readBody` returns, a length or a problem, and when. */
 type Row = [

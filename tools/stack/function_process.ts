@@ -51,10 +51,10 @@ export async function startFunction(
     `--config=${fileURLToPath(new URL("deno.json", folder))}`,
     `data:text/javascript,${encodeURIComponent(entry)}`,
   ];
+  const platform = platformEnv({ ...LOCAL_SERVICE, API_URL: dataApiUrl });
   // On Windows, no process can open a socket without this variable (error 10106).
   const SystemRoot = Deno.env.get("SystemRoot");
   // Without HOME, Deno has to be told where packages are.
-  const platform = platformEnv({ ...LOCAL_SERVICE, API_URL: dataApiUrl });
   const childEnv = { ...platform, ...env, SystemRoot, DENO_DIR };
   const child = spawn(deno, args, { cwd: folder, env: childEnv });
   // SIGTERM would wait for callers who are still sending.
