@@ -32,16 +32,12 @@ const certFile = await Deno.makeTempFile();
 await Deno.writeTextFile(certFile, cert);
 Deno.test.afterAll(() => Deno.remove(certFile));
 
-type Behaviour = (project_id: string) => Response;
-
-const aRow: Behaviour = (project_id) => Response.json([{ project_id }]);
-const unavailable = () => Response.json({ code: "PGRST002" }, { status: 503 });
-const forbidden = () => Response.json({ code: "42501" }, { status: 403 });
+const failure = (status: number, code: string) =>
+  Response.json({ code }, { status });
 
 /** Starts the function, a Data API, and a network between them whose connections can go bad. */
 async function start() {
   await using unfinished = new AsyncDisposableStack();
-  let behaviour = aRow;
   const used = new Set<number>();
   const bad = new Set<number>();
   // Not by Node's HTTP/2 server, at which Deno 2.9.6 crashes now and then.
@@ -49,7 +45,9 @@ async function start() {
     serveOnLoopback(({ url }, { remoteAddr: { port } }) => {
       // The caller's port identifies the connection.
       used.add(port);
-      return bad.has(port) ? unavailable() : behaviour(productOf(url));
+      if (bad.has(port)) return failure(503, "PGRST002");
+      if (url.includes("=eq.forbidden&")) return failure(403, "42501");
+      return Response.json([{ project_id: productOf(url) }]);
     }, { cert, key }),
   );
 
@@ -72,10 +70,10 @@ async function start() {
   const edgeFunction = unfinished.use(await startFunction(url, { env }));
   const setup = Object.assign(unfinished.move(), {
     /** Lets eight callers ask at once. Returns how many get a 500. The others get a 200. */
-    async ask(): Promise<number> {
+    async ask(username = "a"): Promise<number> {
       const asking = Array.from({ length: 8 }, async () => {
         const product = crypto.randomUUID();
-        const response = await check(product, "a", edgeFunction.url);
+        const response = await check(product, username, edgeFunction.url);
         const isLost = response.status === DATABASE_ERROR.status;
         await assertResponse(response, isLost ? DATABASE_ERROR : ACTIVE);
         return isLost;
@@ -86,8 +84,6 @@ async function start() {
     breakNetwork: () => connections.forEach((client) => dead.add(client)),
     /** Lets all connections used so far lead to a 503. */
     breakBackend: () => used.forEach((port) => bad.add(port)),
-    /** Lets the Data API behave like this on connections that are not bad. */
-    behave: (next: Behaviour) => void (behaviour = next),
     connections,
     edgeFunction,
   });
@@ -122,9 +118,7 @@ Deno.test("connections: those that died while idle cost no lookup", async () => 
 Deno.test("connections: those that led to a lasting failure are kept", async () => {
   await using setup = await start();
   const { length } = setup.connections;
-  setup.behave(forbidden);
-  assertEquals(await setup.ask(), 8);
-  setup.behave(aRow);
+  assertEquals(await setup.ask("forbidden"), 8);
   assertEquals(await setup.ask(), 0);
   assertEquals(setup.connections.length, length);
 });

@@ -49,26 +49,25 @@ export async function logged(
   });
 }
 
-/** Responds with a status, a body and headers. The body may depend on the product in the query. */
+/** The row of a key of the product that the query asks for. */
+export const ROW = '{"project_id":"<product>"}';
+
+/** Responds with a status, a body and headers. `<product>` becomes the query's product. */
 export function respondWith(
   status: number,
-  body: string | Uint8Array | ((product: string) => string | Uint8Array),
+  body: string,
   headers: Record<string, string> = { "Content-Type": "application/json" },
 ): Behaviour {
   return (response, url) => {
-    const content = typeof body === "function" ? body(productOf(url)) : body;
-    const bytes = Buffer.from(content);
+    const bytes = Buffer.from(body.replaceAll("<product>", productOf(url)));
     response.writeHead(status, { ...headers, "Content-Length": bytes.length });
     response.end(bytes);
   };
 }
 
-/** Responses of a healthy Data API: no row, and a row of the product in the query. */
+/** Responses of a healthy Data API. */
 export const noRow = respondWith(200, "[]");
-export const aRow = respondWith(
-  200,
-  (project_id) => JSON.stringify([{ project_id }]),
-);
+export const aRow = respondWith(200, `[${ROW}]`);
 
 /** Returns the product that a query asks for. */
 export function productOf(url: string): string {
