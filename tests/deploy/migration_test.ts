@@ -20,6 +20,11 @@ for (const defaults of ["closed", "open"] as const) {
     await using server = await startDatabaseServer(defaults);
     const push = await cliCommand("db push");
     await cli(server.url, push);
+    const [table] = await server.exec(`select relacl::text from pg_class
+      where oid = 'activation_keys'::regclass`);
+    // Insert, select, update and delete, and nothing for other roles.
+    const rights = "{postgres=arwdDxtm/postgres,service_role=arwd/postgres}";
+    assertEquals(table?.relacl, rights);
     assertStringIncludes(await cli(server.url, push), "is up to date.");
 
     const advise = "db advisors --remote --level=info --fail-on=none";

@@ -59,10 +59,7 @@ async function makeAttempt(
   attempts.push(current);
   const { promise, resolve } = Promise.withResolvers<Result>();
   const timer = setTimeout(resolve, behaviour.afterMs, behaviour.result);
-  const abort = () => resolve("aborted");
-  // Time may have run out just before the attempt.
-  if (signal.aborted) abort();
-  signal.addEventListener("abort", abort);
+  signal.addEventListener("abort", () => resolve("aborted"));
   current.result = await promise.finally(() => clearTimeout(timer));
   return current.result;
 }

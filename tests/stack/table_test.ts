@@ -1,10 +1,10 @@
-/** What the table takes, how the lookup reads it, and who may do what with it. */
+/** What the table takes, and how the lookup reads it. */
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { migrate, startDatabaseServer } from "../../tools/stack/database.ts";
 import { LIMITS } from "../support/contract.ts";
 
-async function startDatabase(defaults: "closed" | "open" = "closed") {
-  const database = await startDatabaseServer(defaults);
+async function startDatabase() {
+  const database = await startDatabaseServer("closed");
   await migrate(database);
   return database;
 }
@@ -49,15 +49,4 @@ Deno.test("table: at 100,000 keys the lookup reads only the index", async () => 
   assertMatch(plan, /Only Scan using activation_keys_lookup_idx .*rows=1\b/);
   assertMatch(plan, /Heap Fetches: 0\b/);
   assertEquals(plan.includes("Filter:"), false, plan);
-});
-
-Deno.test("privileges: those of the migrations, whatever the default privileges", async () => {
-  const select = `select relacl::text from pg_class
-    where oid = 'public.activation_keys'::regclass`;
-  // Insert, select, update and delete.
-  const relacl = "{postgres=arwdDxtm/postgres,service_role=arwd/postgres}";
-  for (const defaults of ["closed", "open"] as const) {
-    await using database = await startDatabase(defaults);
-    assertEquals(await database.exec(select), [{ relacl }], defaults);
-  }
 });

@@ -62,9 +62,7 @@ async function load(url: URL, seconds: number): Promise<number> {
   const args = [...options.split(" "), body, url.href];
   const output = await npx(`autocannon@${VERSIONS.autocannon}`, args);
   const { errors, non2xx, requests } = JSON.parse(stdoutOf(output));
-  if (errors + non2xx > 0) {
-    throw new Error(`${errors} errors, ${non2xx} others`);
-  }
+  if (errors + non2xx > 0) throw new Error(output.stdout);
   return requests.total;
 }
 

@@ -14,14 +14,15 @@ type DefaultPrivileges = "open" | "closed";
 /** Gives an empty database the Data API's roles, as a hosted project has them. */
 export async function addRoles(db: Database, defaults: DefaultPrivileges) {
   const roles = "anon, authenticated, service_role";
-  const grantAll =
-    "alter default privileges in schema public grant all on tables";
+  const change = defaults === "open"
+    ? "grant all on tables to"
+    : "revoke all on tables from";
   await db.exec(`
-    create role anon nologin noinherit;
-    create role authenticated nologin noinherit;
-    create role service_role nologin noinherit bypassrls;
+    create role anon noinherit;
+    create role authenticated noinherit;
+    create role service_role noinherit bypassrls;
     grant usage on schema public to ${roles};
-    ${defaults === "open" ? `${grantAll} to ${roles}` : ""}
+    alter default privileges in schema public ${change} ${roles};
   `);
 }
 

@@ -71,8 +71,7 @@ export async function startFunction(
     const hasServed = url.port !== "";
     if (watch && hasServed) process.stderr.write(text);
     // After each edit, the watcher takes another port: the last one counts.
-    const addresses = output.matchAll(/Listening on (http:\S+)\s/g).toArray();
-    const [, address] = addresses.at(-1) ?? [];
+    const [, address] = output.match(/.*Listening on (http:\S+)\s/s) ?? [];
     if (address) {
       url.href = address;
       serving.resolve();

@@ -5,10 +5,7 @@ import { startStack } from "./stack.ts";
 
 const DEFAULT_PORT = new URL(LOCAL_SERVICE.API_URL).port;
 const USAGE = `Usage: deno task start [--port <number>]
-
-Runs PostgreSQL, the Data API and the edge function on this machine until Ctrl-C.
-
-  --port <number>  TCP port of the address. ${DEFAULT_PORT} if not given; 0 for any free one.`;
+The port is ${DEFAULT_PORT} if not given; 0 takes any free one.`;
 
 // `--port 0`, as one argument or as two.
 const args = Deno.args.join("=") || `--port=${DEFAULT_PORT}`;
