@@ -123,16 +123,11 @@ Deno.test("connections: those that led to a lasting failure are kept", async () 
   assertEquals(setup.connections.length, length);
 });
 
-/** Lets `Deno.createHttpClient` fail, as in a runtime without it, until this is disposed of. */
-function breakClients(): Disposable {
-  const { createHttpClient } = Deno;
-  Deno.createHttpClient = () => {
-    throw new TypeError("Deno.createHttpClient is not a function");
-  };
-  return {
-    [Symbol.dispose]: () => void (Deno.createHttpClient = createHttpClient),
-  };
-}
+const { createHttpClient } = Deno;
+/** `Deno.createHttpClient` of a runtime that makes no clients. */
+const makeNone = () => {
+  throw new TypeError("Deno.createHttpClient is not a function");
+};
 
 Deno.test("connections: replaced at most once in 5 s, and closed once there are others", async () => {
   const time = FakeTimers.install({ toFake: ["performance"] });
@@ -163,20 +158,20 @@ Deno.test("connections: replaced at most once in 5 s, and closed once there are 
   replaceConnections();
   await assertOpened(2);
   time.tick(1);
-  {
-    using _broken = breakClients();
-    replaceConnections();
-    await assertOpened(2);
-  }
+  Deno.createHttpClient = makeNone;
+  replaceConnections();
+  Deno.createHttpClient = createHttpClient;
+  await assertOpened(2);
   replaceConnections();
   await Promise.all(opened.map(closed));
 });
 
 Deno.test("connections: a runtime that makes no clients uses its own", async () => {
-  using _broken = breakClients();
+  Deno.createHttpClient = makeNone;
   const file = new URL("data_api.ts?without-clients", FUNCTION_FOLDER);
   const { fetchDataApi, replaceConnections } = await import(file.href);
-  await using dataApi = serveOnLoopback(() => new Response("[]"));
   replaceConnections();
+  Deno.createHttpClient = createHttpClient;
+  await using dataApi = serveOnLoopback(() => new Response("[]"));
   assertEquals(await (await fetchDataApi(dataApi.url)).text(), "[]");
 });

@@ -51,8 +51,7 @@ const html = (status: number) =>
 const text = (text: string) => respondWith(200, text);
 const drop: Behaviour = ({ socket }) => socket?.destroy();
 const hang: Behaviour = () => {};
-const slowRow: Behaviour = (response, url) =>
-  sleep(4_000).then(() => aRow(response, url));
+const slowRow: Behaviour = (...it) => sleep(4_000).then(() => aRow(...it));
 const noRowInGzip: Behaviour = (response) =>
   response.writeHead(200, { "Content-Encoding": "gzip" }).end(gzipSync("[]"));
 /** What PostgREST returns for the queries in flight when PostgreSQL crashes. */

@@ -95,10 +95,7 @@ Deno.test("retries: whatever the Data API does, attempts come one after the othe
     assertEquals(result, isSilent ? attempts.at(-2)?.result : last?.result);
     if (isSilent) assertEquals(endedAt, LIMITS.lookupMs);
     const gaveUp = !isSilent && result === "failed";
-    assert(
-      !gaveUp || Number(last?.at) >= LAST_ATTEMPT_MS,
-      "gave up early",
-    );
+    assert(!gaveUp || Number(last?.at) >= LAST_ATTEMPT_MS, "gave up early");
   });
   await fc.assert(property, { numRuns });
 });

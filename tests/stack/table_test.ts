@@ -3,14 +3,9 @@ import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { migrate, startDatabaseServer } from "../../tools/stack/database.ts";
 import { LIMITS } from "../support/contract.ts";
 
-async function startDatabase() {
-  const database = await startDatabaseServer("closed");
-  await migrate(database);
-  return database;
-}
-
 Deno.test("table: a key has a product, and none or a user name of 1 to 256 code points, compared by its bytes", async () => {
-  await using database = await startDatabase();
+  await using database = await startDatabaseServer("closed");
+  await migrate(database);
   const insert = (user: string, product = "gen_random_uuid()") =>
     database.exec(`insert into public.activation_keys (project_id, curr_user)
       values (${product}, ${user})`);
@@ -31,7 +26,8 @@ Deno.test("table: a key has a product, and none or a user name of 1 to 256 code 
 });
 
 Deno.test("table: at 100,000 keys the lookup reads only the index", async () => {
-  await using database = await startDatabase();
+  await using database = await startDatabaseServer("closed");
+  await migrate(database);
   await database.exec(`
     insert into public.activation_keys (project_id, curr_user)
     select md5((number % 20)::text)::uuid, case when number % 4 > 0 then 'Pilot ' || number end

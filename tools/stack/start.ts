@@ -11,7 +11,17 @@ The port is ${DEFAULT_PORT} if not given; 0 takes any free one.`;
 const args = Deno.args.join("=") || `--port=${DEFAULT_PORT}`;
 const port = Number(args.match(/^--port=(\d+)$/)?.[1]);
 if (!(port < 65_536)) fail(USAGE);
-exitWhenAsked();
+
+// Exits at Ctrl-C, when the terminal is closed, and when `deno task`, the parent, has ended.
+const signals: Deno.Signal[] = Deno.build.os === "windows"
+  ? ["SIGINT", "SIGBREAK"]
+  : ["SIGINT", "SIGTERM", "SIGHUP"];
+for (const signal of signals) {
+  Deno.addSignalListener(signal, () => Deno.exit(0));
+}
+const parent = Deno.ppid;
+setInterval(() => Deno.ppid !== parent && Deno.exit(0), 1_000);
+
 console.error("Starting PostgreSQL, the Data API and the edge function ...");
 try {
   const { service } = await startStack({ watch: true }, port);
@@ -24,18 +34,6 @@ try {
 Perhaps \`supabase start\` or another \`deno task start\` has it: end that. On Windows, it may be
 reserved: see \`netsh interface ipv4 show excludedportrange protocol=tcp\`.
 Or take another port: deno task start --port 8321`);
-}
-
-/** Exits at Ctrl-C, when the terminal is closed, and when `deno task`, the parent, has ended. */
-function exitWhenAsked(): void {
-  const signals: Deno.Signal[] = Deno.build.os === "windows"
-    ? ["SIGINT", "SIGBREAK"]
-    : ["SIGINT", "SIGTERM", "SIGHUP"];
-  for (const signal of signals) {
-    Deno.addSignalListener(signal, () => Deno.exit(0));
-  }
-  const parent = Deno.ppid;
-  setInterval(() => Deno.ppid !== parent && Deno.exit(0), 1_000);
 }
 
 /** What a person sees once everything runs, with requests to copy into a shell. */
