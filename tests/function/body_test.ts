@@ -7,7 +7,7 @@ import { LIMITS } from "../support/contract.ts";
 /** A piece of a body: its length in bytes, or a break, and the milliseconds before it. */
 type Piece = [length: number | "breaks off", afterMs?: number];
 
-/** A body as it comes over the network. Its next piece is on its way when the one before is read. */
+/** A body as it comes over the network: each piece is sent once the one before was read. */
 function bodyOf(pieces: Piece[]): ReadableStream {
   const left = pieces.values();
   return new ReadableStream({

@@ -10,7 +10,7 @@ const URL_NAME = "SUPABASE_URL";
 const KEYS_NAME = "SUPABASE_SECRET_KEYS";
 const LEGACY_NAME = "SUPABASE_SERVICE_ROLE_KEY";
 
-/** The variables, and values that are rejected, as having none is. */
+/** The variables, and malformed values. */
 const REJECTED: Record<string, string[]> = {
   [URL_NAME]: [
     ..."|s3cr3t|postgres://s3cr3t/db|http://user:s3cr3t@a".split("|"),

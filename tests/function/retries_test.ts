@@ -20,8 +20,8 @@ type Attempt = { at: number; overlaps: boolean; result?: Result };
 type Result = Behaviour["result"] | "aborted";
 
 /**
- * Begins lookups at the same time, and lets it pass. Each attempt meets the next behaviour, or else
- * the last. Meanwhile, somebody sets the wall clock, which changes nothing.
+ * Begins lookups together, and lets time pass until they have ended. Each attempt meets the next
+ * behaviour, or else the last. Meanwhile, the wall clock is set, which has to change nothing.
  */
 async function lookUp(count: number, behaviours: Behaviour[]) {
   const time = FakeTimers.install({
