@@ -68,8 +68,8 @@ export async function startFunction(
   const serving = Promise.withResolvers<void>();
   const collect = (text: string) => {
     output += text;
-    const hasServed = url.port !== "";
-    if (watch && hasServed) process.stderr.write(text);
+    // What it prints before it serves is in the error, if it fails.
+    if (watch && url.port) process.stderr.write(text);
     // After each edit, the watcher takes another port: the last one counts.
     const [, address] = output.match(/.*Listening on (http:\S+)\s/s) ?? [];
     if (address) {
