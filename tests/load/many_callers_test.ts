@@ -51,7 +51,7 @@ function testLoad(name: string, load: (url: URL) => Promise<unknown>) {
 async function assertExchange(
   { hostname, port }: URL,
   texts: string | Iterable<string>,
-  { status, body }: { status: number; body: unknown },
+  { status, body }: typeof TIMEOUT,
 ) {
   const connection = connect(Number(port), hostname).setEncoding("utf8");
   connection.on("error", () => {});
