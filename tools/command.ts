@@ -30,10 +30,11 @@ export function npx(
 /** Runs the Supabase CLI to its end. A command that would ask something needs `--yes`. */
 export function supabase(
   args: string[],
-  { cwd = PROJECT, env }: Pick<Deno.CommandOptions, "cwd" | "env"> = {},
+  cwd = PROJECT,
+  moreEnv?: Record<string, string>,
 ) {
-  const options = { cwd, env: { DO_NOT_TRACK: "1", NO_COLOR: "1", ...env } };
-  return npx(`supabase@${VERSIONS.supabase}`, args, options);
+  const env = { DO_NOT_TRACK: "1", NO_COLOR: "1", ...moreEnv };
+  return npx(`supabase@${VERSIONS.supabase}`, args, { cwd, env });
 }
 
 /** Returns what a command printed. Throws its error output if it failed. */

@@ -9,7 +9,7 @@ import { copyProject } from "../support/project_copy.ts";
 /** Runs the CLI in a project's folder. Fails unless it ends with this error, or with none. */
 async function cli(url: string, args: string[], cwd = PROJECT, error = "") {
   const target = args.map((arg) => arg.replace(/^--remote$/, `$&=${url}`));
-  const output = await supabase(["--yes", ...target], { cwd });
+  const output = await supabase(["--yes", ...target], cwd);
   assertEquals(output.code, error ? 1 : 0, output.stderr);
   assertStringIncludes(output.stderr, error);
   return output.stdout;
@@ -20,6 +20,11 @@ for (const defaults of ["closed", "open"] as const) {
     await using server = await startDatabaseServer(defaults);
     const push = await cliCommand("db push");
     await cli(server.url, push);
+    const [table] = await server.exec(`select relacl::text from pg_class
+      where oid = 'activation_keys'::regclass`);
+    // Insert, select, update and delete, and nothing for other roles.
+    const rights = "{postgres=arwdDxtm/postgres,service_role=arwd/postgres}";
+    assertEquals(table?.relacl, rights);
     assertStringIncludes(await cli(server.url, push), "is up to date.");
 
     const advise = "db advisors --remote --level=info --fail-on=none";

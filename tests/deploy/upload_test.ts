@@ -21,8 +21,8 @@ Deno.test("upload: the function's own files and nothing else, for callers withou
 
 Deno.test("upload: it type-checks at the edge runtime's level", async () => {
   const { deno, folder } = service;
-  const check = ["check", "--no-lock", "index.ts"];
-  const { success, stderr } = await run(deno, check, { cwd: folder });
+  const args = ["check", "--no-lock", "index.ts"];
+  const { success, stderr } = await run(deno, args, { cwd: folder });
   assert(success, stderr);
 });
 

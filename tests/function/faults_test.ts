@@ -3,6 +3,7 @@
  * a caller hangs up.
  */
 import { once } from "node:events";
+import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { assert, assertEquals } from "@std/assert";
@@ -14,12 +15,7 @@ import {
   LIMITS,
   NOT_FOUND,
 } from "../support/contract.ts";
-import {
-  assertResponse,
-  check,
-  hangUp,
-  postHead,
-} from "../support/requests.ts";
+import { assertResponse, check, postHead } from "../support/requests.ts";
 import {
   aRow,
   type Behaviour,
@@ -27,6 +23,7 @@ import {
   noRow,
   productOf,
   respondWith,
+  ROW,
   startFunctionOnStub,
 } from "../support/data_api_stub.ts";
 
@@ -45,28 +42,22 @@ type Fault = [
   attempts?: number,
 ];
 
-const ROW = JSON.stringify({ project_id: PRODUCT });
-
 const json = (status: number, body: unknown) =>
   respondWith(status, JSON.stringify(body));
 const error = (status: number, code: unknown) =>
   json(status, { code, message: "x".repeat(100_000), details: code });
 const html = (status: number) =>
   respondWith(status, "<h1>Bad gateway</h1>", { "Content-Type": "text/html" });
-/** A 200 with this text, in which the product of the query takes the place of `PRODUCT`. */
-const text = (text: string) =>
-  respondWith(200, (product) => text.replaceAll(PRODUCT, product));
+const text = (text: string) => respondWith(200, text);
 const drop: Behaviour = ({ socket }) => socket?.destroy();
 const hang: Behaviour = () => {};
-const slowRow: Behaviour = (response, url) =>
-  sleep(4_000).then(() => aRow(response, url));
-const rowInGzip = respondWith(
-  200,
-  (project_id) => gzipSync(JSON.stringify([{ project_id }])),
-  { "Content-Encoding": "gzip" },
-);
+const slowRow: Behaviour = (...it) => sleep(4_000).then(() => aRow(...it));
+const noRowInGzip: Behaviour = (response) =>
+  response.writeHead(200, { "Content-Encoding": "gzip" }).end(gzipSync("[]"));
 /** What PostgREST returns for the queries in flight when PostgreSQL crashes. */
 const crashed = json(400, { code: "", details: null, hint: null, message: "" });
+/** What PostgREST returns for the queries in flight when its connections are killed. */
+const killed = error(503, "57P01");
 /** What hosted projects return for a sound secret key now and then. */
 const issuedAtFuture = error(401, "PGRST303");
 /** A response that comes byte by byte and never ends. */
@@ -90,15 +81,13 @@ const NO_CODES = [
 const FIRST_DECIDES: Fault[] = [
   ["a row", aRow, ACTIVE],
   ["no row", noRow, NOT_FOUND],
-  ["a row in gzip", rowInGzip, ACTIVE],
+  ["no row, in gzip and chunks", noRowInGzip, NOT_FOUND],
   ["two rows", text(`[${ROW},${ROW}]`), ACTIVE],
 
   // A code that has the form of PostgreSQL's or of PostgREST's is logged.
   ["401 PGRST301", error(401, "PGRST301"), "PGRST301 401"],
-  ["403 42501", error(403, "42501"), "42501 403"],
   ["500 57014", error(500, "57014"), "57014 500"],
   ["500 PGRSTX00", error(500, "PGRSTX00"), "PGRSTX00 500"],
-  ["501 0A000", error(501, "0A000"), "0A000 501"],
   ...NO_CODES.map((code): Fault => [
     `the code ${JSON.stringify(code)}`,
     error(400, code),
@@ -115,7 +104,7 @@ const FIRST_DECIDES: Fault[] = [
   // A success is a 200 with a list of rows of this product. A 206 may leave rows out.
   ["an object", text(ROW), "malformed 200"],
   ["null", text("null"), "malformed 200"],
-  ["a string", text(`"${PRODUCT}"`), "malformed 200"],
+  ["a string", text('"<product>"'), "malformed 200"],
   ["an array of nulls", text("[null]"), "malformed 200"],
   ["an empty row", text("[{}]"), "malformed 200"],
   ["another's row, too", text(`[${ROW},{"project_id":"x"}]`), "malformed 200"],
@@ -127,7 +116,7 @@ const FIRST_DECIDES: Fault[] = [
 const LATER_DECIDES: Fault[] = [
   ["one 502", firstThen(html(502), aRow), ACTIVE, 2],
   ["one 599", firstThen(html(599), noRow), NOT_FOUND, 2],
-  ["one 503 57P01", firstThen(error(503, "57P01"), noRow), NOT_FOUND, 2],
+  ["one 503 57P01", firstThen(killed, noRow), NOT_FOUND, 2],
   ["one crash of PostgreSQL", firstThen(crashed, aRow), ACTIVE, 2],
   ["one 401 PGRST303", firstThen(issuedAtFuture, aRow), ACTIVE, 2],
   ["one 200 that is cut", firstThen(text("["), aRow), ACTIVE, 2],
@@ -138,13 +127,8 @@ const LATER_DECIDES: Fault[] = [
   ["silence", firstThen(hang, aRow), "timeout 0"],
   // A failure that does not pass is a 500 in the end.
   ["a response that never ends", trickle, "timeout 0"],
-  [
-    "one 503, then silence",
-    firstThen(error(503, "XX000"), hang),
-    "XX000 503",
-    2,
-  ],
-  ["503 always", error(503, "PGRST002"), "PGRST002 503", 6],
+  ["one 503, then silence", firstThen(killed, hang), "57P01 503", 2],
+  ["503 always", killed, "57P01 503", 6],
   ["400 without a code always", crashed, "http_400 400", 6],
   ["401 PGRST303 always", issuedAtFuture, "PGRST303 401", 6],
   ["HTML always", text("<h1>Welcome</h1>"), "malformed 200", 6],
@@ -243,10 +227,18 @@ const HANGS_UP = {
   "before the response": postHead(`Content-Length: ${BODY.length}`) + BODY,
 };
 
+/** Sends a text over a new connection, and hangs up. */
+async function hangUp(text: string) {
+  const { hostname, port } = edgeFunction.url;
+  const connection = connect(Number(port), hostname).on("error", () => {});
+  await new Promise((written) => connection.write(text, written));
+  connection.destroy();
+}
+
 for (const [when, text] of Object.entries(HANGS_UP)) {
   Deno.test(`caller: one that hangs up ${when} disturbs nobody, and leaves no line in the log`, () =>
     assertLogs([], async () => {
-      const hangingUp = [1, 2, 3].map(() => hangUp(edgeFunction.url, text));
+      const hangingUp = [1, 2, 3].map(() => hangUp(text));
       await assertResponse(ask(aRow), ACTIVE);
       await Promise.all(hangingUp);
       await assertResponse(ask(aRow), ACTIVE);

@@ -1,16 +1,11 @@
-/** What the table takes, how the lookup reads it, and who may do what with it. */
+/** What the table takes, and how the lookup reads it. */
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { migrate, startDatabaseServer } from "../../tools/stack/database.ts";
 import { LIMITS } from "../support/contract.ts";
 
-async function startDatabase(defaults: "closed" | "open" = "closed") {
-  const database = await startDatabaseServer(defaults);
-  await migrate(database);
-  return database;
-}
-
 Deno.test("table: a key has a product, and none or a user name of 1 to 256 code points, compared by its bytes", async () => {
-  await using database = await startDatabase();
+  await using database = await startDatabaseServer("closed");
+  await migrate(database);
   const insert = (user: string, product = "gen_random_uuid()") =>
     database.exec(`insert into public.activation_keys (project_id, curr_user)
       values (${product}, ${user})`);
@@ -31,7 +26,8 @@ Deno.test("table: a key has a product, and none or a user name of 1 to 256 code 
 });
 
 Deno.test("table: at 100,000 keys the lookup reads only the index", async () => {
-  await using database = await startDatabase();
+  await using database = await startDatabaseServer("closed");
+  await migrate(database);
   await database.exec(`
     insert into public.activation_keys (project_id, curr_user)
     select md5((number % 20)::text)::uuid, case when number % 4 > 0 then 'Pilot ' || number end
@@ -49,15 +45,4 @@ Deno.test("table: at 100,000 keys the lookup reads only the index", async () => 
   assertMatch(plan, /Only Scan using activation_keys_lookup_idx .*rows=1\b/);
   assertMatch(plan, /Heap Fetches: 0\b/);
   assertEquals(plan.includes("Filter:"), false, plan);
-});
-
-Deno.test("privileges: those of the migrations, whatever the default privileges", async () => {
-  const select = `select relacl::text from pg_class
-    where oid = 'public.activation_keys'::regclass`;
-  // Insert, select, update and delete.
-  const relacl = "{postgres=arwdDxtm/postgres,service_role=arwd/postgres}";
-  for (const defaults of ["closed", "open"] as const) {
-    await using database = await startDatabase(defaults);
-    assertEquals(await database.exec(select), [{ relacl }], defaults);
-  }
 });

@@ -42,19 +42,11 @@ export const LIMITS = {
   bodyBytes: 16 * 1024,
   bodyPieces: 1_024,
   bodyMs: 10_000,
-  /** What is read and discarded of a longer one. */
-  discardedBytes: 8 * 1024 * 1024,
-  discardedMs: 1_000,
   /** Longest user name, in code points. */
   name: 256,
   /** How long a lookup may take, in milliseconds, and how many attempts it may make. */
   lookupMs: 5_000,
   attempts: 6,
-  /** Least milliseconds from the first attempt to the last. */
-  lastAttemptMs: 4_200,
-  /** Longest idle time of a connection, and least time between replacements. */
-  idleMs: 10_000,
-  keptMs: 5_000,
   /** Longest declared response of the Data API that is read. */
   responseMiB: 1,
 } as const;

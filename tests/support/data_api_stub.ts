@@ -1,9 +1,9 @@
 /** A Data API that fails on demand, down to the bytes on the wire, which no real one does. */
 import { Buffer } from "node:buffer";
 import * as http from "node:http";
+import { assert, assertEquals } from "@std/assert";
 import { listenOnLoopback } from "../../tools/loopback.ts";
 import { startFunction } from "../../tools/stack/function_process.ts";
-import { LOCAL_SERVICE, platformEnv } from "../../tools/stack/local_service.ts";
 import { waitUntil } from "./processes.ts";
 
 /** What the Data API does with a request for this path and query. */
@@ -23,8 +23,8 @@ export async function startFunctionOnStub(behave: Behaviour) {
   });
   await using unfinished = new AsyncDisposableStack();
   const dataApi = unfinished.use(await listenOnLoopback(server));
-  const env = platformEnv({ ...LOCAL_SERVICE, API_URL: dataApi.url });
-  const { url, pid, output } = unfinished.use(await startFunction({ env }));
+  const edgeFunction = unfinished.use(await startFunction(dataApi.url));
+  const { url, pid, output } = edgeFunction;
   return Object.assign(unfinished.move(), { url, pid, output, requests });
 }
 
@@ -43,34 +43,31 @@ export async function logged(
   await waitUntil(() => lines().length >= expected, output);
   return lines().map((line) => {
     const { event, code, status, duration_ms, ...rest } = JSON.parse(line);
-    const isSound = event === "lookup_failed" &&
-      Number.isInteger(duration_ms) &&
-      duration_ms >= 0 && Object.keys(rest).length === 0;
-    if (!isSound) throw new Error(`The function has logged ${line}`);
+    assertEquals([event, rest], ["lookup_failed", {}]);
+    assert(Number.isInteger(duration_ms) && duration_ms >= 0, line);
     return `${code} ${status}`;
   });
 }
 
-/** Responds with a status, a body and headers. The body may depend on the product in the query. */
+/** The row of a key of the product that the query asks for. */
+export const ROW = '{"project_id":"<product>"}';
+
+/** Responds with a status, a body and headers. `<product>` becomes the query's product. */
 export function respondWith(
   status: number,
-  body: string | Uint8Array | ((product: string) => string | Uint8Array),
+  body: string,
   headers: Record<string, string> = { "Content-Type": "application/json" },
 ): Behaviour {
   return (response, url) => {
-    const content = typeof body === "function" ? body(productOf(url)) : body;
-    const bytes = Buffer.from(content);
+    const bytes = Buffer.from(body.replaceAll("<product>", productOf(url)));
     response.writeHead(status, { ...headers, "Content-Length": bytes.length });
     response.end(bytes);
   };
 }
 
-/** Responses of a healthy Data API: no row, and a row of the product in the query. */
+/** Responses of a healthy Data API. */
 export const noRow = respondWith(200, "[]");
-export const aRow = respondWith(
-  200,
-  (project_id) => JSON.stringify([{ project_id }]),
-);
+export const aRow = respondWith(200, `[${ROW}]`);
 
 /** Returns the product that a query asks for. */
 export function productOf(url: string): string {

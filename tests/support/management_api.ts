@@ -1,7 +1,8 @@
-import { assert, assertNotMatch } from "@std/assert";
+import { assert } from "@std/assert";
 import { fileURLToPath } from "node:url";
 import { supabase } from "../../tools/command.ts";
 import { serveOnLoopback } from "../../tools/loopback.ts";
+import { PROJECT } from "../../tools/project.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 
 const REF = "abcdefghijklmnopqrst";
@@ -32,8 +33,9 @@ export async function runOnPlatform(command: string[]) {
   const profile = fileURLToPath(new URL("profile.yaml", folder.url));
   const target = [`--remote=${REF}`, `--profile=${profile}`];
   const env = { SUPABASE_ACCESS_TOKEN: `sbp_${"0123456789".repeat(4)}` };
-  const output = await supabase([...command, ...target, "--yes"], { env });
-  assert(output.success, output.stderr);
-  assertNotMatch(output.stderr, /^WARN/im, "fix supabase/config.toml");
+  const args = [...command, ...target, "--yes"];
+  const { success, stderr } = await supabase(args, PROJECT, env);
+  // A warning is about `supabase/config.toml`.
+  assert(success && !/^WARN/im.test(stderr), stderr);
   return writes;
 }

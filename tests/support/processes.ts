@@ -1,6 +1,5 @@
-/** Processes that tests start, and waiting for them. */
+/** Running a line of a page, and waiting. */
 import { exec } from "node:child_process";
-import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 
@@ -17,16 +16,4 @@ export async function waitUntil(
     if (performance.now() > giveUpAt) throw new Error(why());
     await sleep(50);
   }
-}
-
-/** Waits until a process has ended. */
-export function waitUntilGone(pid: number) {
-  const isGone = () => {
-    try {
-      return !process.kill(pid, 0);
-    } catch {
-      return true;
-    }
-  };
-  return waitUntil(isGone, () => `Process ${pid} still runs`);
 }

@@ -1,16 +1,10 @@
-/** Requests to a service, through `fetch` or byte by byte, and checks of the responses. */
-import { once } from "node:events";
-import { connect } from "node:net";
-import { Readable } from "node:stream";
-import { assert, assertEquals, assertMatch } from "@std/assert";
+/** Requests to the function, and checks of its responses. */
+import { assertEquals, assertMatch } from "@std/assert";
 import type { Expected } from "./contract.ts";
-
-/** How long a whole response may take, in milliseconds. */
-const MAX_RESPONSE_MS = 60_000;
 
 /** Sends a request, a POST by default. Rejects if the response is not whole within a minute. */
 export function send(init: RequestInit, url: string | URL): Promise<Response> {
-  const signal = AbortSignal.timeout(MAX_RESPONSE_MS);
+  const signal = AbortSignal.timeout(60_000);
   return fetch(url, { method: "POST", signal, ...init });
 }
 
@@ -49,40 +43,6 @@ export async function assertResponse(
   }
 }
 
-/**
- * Sends a text, or several in turn, over a new connection. Returns the first piece of the response,
- * or "" if the connection ends without one. Rejects if nothing comes within a minute.
- */
-export async function exchange(
-  { hostname, port }: URL,
-  texts: string | Iterable<string>,
-): Promise<string> {
-  const connection = connect(Number(port), hostname).setEncoding("utf8");
-  connection.on("error", () => {});
-  try {
-    Readable.from(texts).pipe(connection, { end: false });
-    const signal = AbortSignal.timeout(MAX_RESPONSE_MS);
-    const first = ["data", "end"].map((it) => once(connection, it, { signal }));
-    const [text = ""] = await Promise.race(first);
-    return text;
-  } finally {
-    connection.destroy();
-  }
-}
-
-/** Sends a text over a new connection, and hangs up. */
-export async function hangUp({ hostname, port }: URL, text: string) {
-  const connection = connect(Number(port), hostname).on("error", () => {});
-  await new Promise((written) => connection.write(text, written));
-  connection.destroy();
-}
-
 /** Returns the head of a POST, as text. */
 export const postHead = (headers: string) =>
   `POST / HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n\r\n`;
-
-/** Fails unless what `exchange` returned has the status and the body of this response. */
-export function assertExchange(text: string, { status, body }: Expected): void {
-  assert(text.startsWith(`HTTP/1.1 ${status} `), text || "no response");
-  assert(text.includes(JSON.stringify(body)), text);
-}

@@ -9,7 +9,9 @@ import {
   LOCAL_SERVICE,
   type Service,
 } from "../../tools/stack/local_service.ts";
+import { startStack } from "../../tools/stack/stack.ts";
 import { check as checkAt, send as sendTo } from "./requests.ts";
+import { startUploadedService } from "./uploaded_service.ts";
 
 const which = Deno.env.get("TEST_SERVICE") ?? "local";
 
@@ -71,14 +73,10 @@ export async function changeKeys(
   assert(response.ok, `${method} ${search}: ${response.status} ${text}`);
 }
 
-/** Starts or finds the service. Imports the local stack, with PGlite, only if it is needed. */
+/** Starts or finds the service. */
 async function start(): Promise<Service & Partial<AsyncDisposable>> {
-  if (which === "upload") {
-    const { startUploadedService } = await import("./uploaded_service.ts");
-    return await startUploadedService();
-  }
+  if (which === "upload") return await startUploadedService();
   if (which === "local") {
-    const { startStack } = await import("../../tools/stack/stack.ts");
     const stack = await startStack();
     return Object.assign(stack, stack.service);
   }

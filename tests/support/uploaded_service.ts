@@ -15,9 +15,8 @@ import { cliCommand } from "./pages.ts";
  * Disposing of it ends it.
  */
 export async function startUploadedService() {
-  const [upload, ...others] = await runOnPlatform(
-    await cliCommand("functions deploy"),
-  );
+  const command = await cliCommand("functions deploy");
+  const [upload, ...others] = await runOnPlatform(command);
   if (!upload || others.length > 0) throw new Error("One upload was expected");
   const form = await upload.formData();
   const files = form.getAll("file").filter((file) => file instanceof File);
@@ -31,9 +30,8 @@ export async function startUploadedService() {
   }
   const folder = new URL(FUNCTION_FOLDER_PATH, root.url);
   const deno = await edgeDeno();
-  const { service, targets } = unfinished.use(
-    await startStack({ folder, deno }),
-  );
+  const stack = unfinished.use(await startStack({ folder, deno }));
+  const { service, targets } = stack;
   const worker = await startMainWorker(targets.edgeFunction.url);
   targets.edgeFunction = unfinished.use(worker);
   return Object.assign(unfinished.move(), {

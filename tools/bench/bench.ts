@@ -5,11 +5,7 @@ import { brotliCompressSync } from "node:zlib";
 import { edgeDeno, npx, stdoutOf } from "../command.ts";
 import { serveOnLoopback } from "../loopback.ts";
 import { FUNCTION_FOLDER, SEEDED } from "../project.ts";
-import {
-  type FunctionOptions,
-  startFunction,
-} from "../stack/function_process.ts";
-import { LOCAL_SERVICE, platformEnv } from "../stack/local_service.ts";
+import { startFunction } from "../stack/function_process.ts";
 import { makeTempFolder } from "../temp_folder.ts";
 import { VERSIONS } from "../versions.ts";
 
@@ -27,7 +23,6 @@ await using dataApi = serveOnLoopback(() =>
 );
 
 const deno = await edgeDeno();
-const env = platformEnv({ ...LOCAL_SERVICE, API_URL: dataApi.url });
 const perCpuSecond: Record<string, number[]> = { bare: [], function: [] };
 for (let round = 1; round <= ROUNDS; round++) {
   console.error(`Round ${round} of ${ROUNDS} ...`);
@@ -38,7 +33,7 @@ for (let round = 1; round <= ROUNDS; round++) {
     const entry = new URL("index.ts", copy.url);
     const bare = new URL("bare.ts", import.meta.url);
     if (name === "bare") await Deno.copyFile(bare, entry);
-    figures.push(await measure({ env, deno, folder: copy.url }));
+    figures.push(await measure(copy.url));
   }
 }
 const { bare = [], function: own = [] } = perCpuSecond;
@@ -50,9 +45,9 @@ const served = own.sort((a, b) => a - b)[middle]?.toFixed();
 console.log(`Of bare supabase-js: ${median} (${least} to ${most})`);
 console.log(`Requests for each second of CPU time: ${served}`);
 
-/** Returns how many requests a handler serves for each second of its CPU time. */
-async function measure(options: FunctionOptions): Promise<number> {
-  await using handler = await startFunction(options);
+/** Returns how many requests a folder's handler serves for each second of its CPU time. */
+async function measure(folder: URL): Promise<number> {
+  await using handler = await startFunction(dataApi.url, { deno, folder });
   await load(handler.url, 1); // Warms it up.
   const before = await cpuSeconds(handler.pid);
   const requests = await load(handler.url, 2);
@@ -67,9 +62,7 @@ async function load(url: URL, seconds: number): Promise<number> {
   const args = [...options.split(" "), body, url.href];
   const output = await npx(`autocannon@${VERSIONS.autocannon}`, args);
   const { errors, non2xx, requests } = JSON.parse(stdoutOf(output));
-  if (errors + non2xx > 0) {
-    throw new Error(`${errors} errors, ${non2xx} others`);
-  }
+  if (errors + non2xx > 0) throw new Error(output.stdout);
   return requests.total;
 }
 

@@ -8,13 +8,10 @@ import { createPgliteConnection } from "@supabase/lite/pglite";
 import { serveOnLoopback } from "../loopback.ts";
 import { addRoles, migrate, runSqlFile } from "./database.ts";
 import { LOCAL_SERVICE } from "./local_service.ts";
-import { StartError } from "./start_error.ts";
 
 // `@supabase/lite` prints each error of PostgreSQL, although its response says the same.
 const printError = console.error;
-console.error = (...values) => {
-  if (!values[0]?.severity) printError(...values);
-};
+console.error = (...values) => values[0]?.severity || printError(...values);
 
 const { PUBLISHABLE_KEY, SECRET_KEY } = LOCAL_SERVICE;
 const keys = { publishable_key: PUBLISHABLE_KEY, secret_key: SECRET_KEY };
@@ -32,21 +29,20 @@ try {
   await handle(new Request(first, { headers: { apikey: SECRET_KEY } }));
   const { url } = serveOnLoopback(handle);
 
-  // Runs SQL for whoever sends it, and responds with the rows of its last statement.
-  parentPort?.on("message", async ({ sql, port }) => {
+  // A message is SQL. The response has the rows of its last statement.
+  parentPort?.on("message", async (sql) => {
     try {
       const results = await connection.driver.exec(sql);
       // The Data API of a hosted project sees by itself that a table has changed.
       await connection.introspect();
-      port.postMessage({ rows: results.at(-1)?.rows ?? [] });
+      parentPort?.postMessage({ rows: results.at(-1)?.rows ?? [] });
     } catch (error) {
-      port.postMessage({ error });
+      parentPort?.postMessage({ error });
     }
   });
   parentPort?.postMessage({ url });
 } catch (error) {
-  if (!(error instanceof StartError)) throw error;
-  parentPort?.postMessage({ startError: error.message });
+  parentPort?.postMessage({ error });
 }
 
 /**

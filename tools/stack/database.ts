@@ -2,7 +2,6 @@ import { PGlite } from "@electric-sql/pglite";
 import { PGLiteSocketServer } from "@electric-sql/pglite-socket";
 import { globSync } from "node:fs";
 import { PROJECT } from "../project.ts";
-import { StartError } from "./start_error.ts";
 
 type Database = { exec(sql: string): Promise<unknown> };
 
@@ -15,25 +14,26 @@ type DefaultPrivileges = "open" | "closed";
 /** Gives an empty database the Data API's roles, as a hosted project has them. */
 export async function addRoles(db: Database, defaults: DefaultPrivileges) {
   const roles = "anon, authenticated, service_role";
-  const grantAll =
-    "alter default privileges in schema public grant all on tables";
+  const change = defaults === "open"
+    ? "grant all on tables to"
+    : "revoke all on tables from";
   await db.exec(`
-    create role anon nologin noinherit;
-    create role authenticated nologin noinherit;
-    create role service_role nologin noinherit bypassrls;
+    create role anon noinherit;
+    create role authenticated noinherit;
+    create role service_role noinherit bypassrls;
     grant usage on schema public to ${roles};
-    ${defaults === "open" ? `${grantAll} to ${roles}` : ""}
+    alter default privileges in schema public ${change} ${roles};
   `);
 }
 
-/** Applies the project's migrations, in order. Throws a `StartError` if PostgreSQL rejects one. */
+/** Applies the project's migrations, in order. Throws if PostgreSQL rejects one. */
 export async function migrate(db: Database): Promise<void> {
   // The Supabase CLI skips any other file.
   const paths = globSync("supabase/migrations/[0-9]*_*.sql", { cwd: PROJECT });
   for (const path of paths.sort()) await runSqlFile(db, path);
 }
 
-/** Runs a file of the project. Throws a `StartError` with the line if PostgreSQL rejects it. */
+/** Runs a file of the project. If PostgreSQL rejects it, the error says in which line. */
 export async function runSqlFile(db: Database, path: string) {
   const sql = await Deno.readTextFile(new URL(path, PROJECT));
   try {
@@ -43,7 +43,7 @@ export async function runSqlFile(db: Database, path: string) {
     const { message, position } = error as Error & { position?: string };
     const before = [...sql].slice(0, Number(position)).join("");
     const line = position ? `, line ${before.split("\n").length}` : "";
-    throw new StartError(`PostgreSQL rejects ${path}${line}: ${message}`);
+    throw new Error(`PostgreSQL rejects ${path}${line}: ${message}`);
   }
 }
 

@@ -4,31 +4,31 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { run } from "../command.ts";
 import { FUNCTION_FOLDER } from "../project.ts";
-import { StartError } from "./start_error.ts";
+import { LOCAL_SERVICE, platformEnv } from "./local_service.ts";
 
 export interface FunctionOptions {
-  /** Its environment, beside what the system and Deno need. Nothing else is inherited. */
-  env: Record<string, string>;
   /** Its folder, with `index.ts`. The project's by default. */
   folder?: URL;
   /** The Deno that runs it: this process's by default. */
   deno?: string;
   /** Whether it serves edits as they are saved, and prints to this process's terminal. */
   watch?: boolean;
+  /** Environment variables beside those of the platform. */
+  env?: Record<string, string>;
 }
 
 /**
- * Runs the function as the platform does: in a process of its own, without the environment of this
- * one, with permission for network and environment alone. Downloads missing packages first.
- *
- * Throws a `StartError` if the download fails, or if the process ends before it serves.
+ * Runs the function on a Data API as the platform does: in a process of its own, without the
+ * environment of this one, with permission for network and environment alone. Downloads missing
+ * packages first. Throws if the download fails, or if the process ends before it serves.
  */
 export async function startFunction(
-  { env, folder = FUNCTION_FOLDER, deno = Deno.execPath(), watch }:
-    FunctionOptions,
+  dataApiUrl: string,
+  { folder = FUNCTION_FOLDER, deno = Deno.execPath(), watch, env }:
+    FunctionOptions = {},
 ) {
   const bootError = (output: string) =>
-    new StartError(`${output}\n\nThe edge function does not start: see above.`);
+    new Error(`${output}\n\nThe edge function does not start: see above.`);
   // Downloads the packages here, with the system's certificates, which a proxy may need: the
   // function's process gets no `DENO_TLS_CA_STORE`.
   const store = Deno.env.get("DENO_TLS_CA_STORE") ?? "mozilla,system";
@@ -51,10 +51,11 @@ export async function startFunction(
     `--config=${fileURLToPath(new URL("deno.json", folder))}`,
     `data:text/javascript,${encodeURIComponent(entry)}`,
   ];
+  const platform = platformEnv({ ...LOCAL_SERVICE, API_URL: dataApiUrl });
   // On Windows, no process can open a socket without this variable (error 10106).
   const SystemRoot = Deno.env.get("SystemRoot");
   // Without HOME, Deno has to be told where packages are.
-  const childEnv = { ...env, SystemRoot, DENO_DIR };
+  const childEnv = { ...platform, ...env, SystemRoot, DENO_DIR };
   const child = spawn(deno, args, { cwd: folder, env: childEnv });
   // SIGTERM would wait for callers who are still sending.
   const kill = () => child.kill("SIGKILL");
@@ -67,11 +68,10 @@ export async function startFunction(
   const serving = Promise.withResolvers<void>();
   const collect = (text: string) => {
     output += text;
-    const hasServed = url.port !== "";
-    if (watch && hasServed) process.stderr.write(text);
+    // What it prints before it serves is in the error, if it fails.
+    if (watch && url.port) process.stderr.write(text);
     // After each edit, the watcher takes another port: the last one counts.
-    const addresses = output.matchAll(/Listening on (http:\S+)\s/g).toArray();
-    const [, address] = addresses.at(-1) ?? [];
+    const [, address] = output.match(/.*Listening on (http:\S+)\s/s) ?? [];
     if (address) {
       url.href = address;
       serving.resolve();

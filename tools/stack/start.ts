@@ -1,57 +1,39 @@
 /** `deno task start`: runs the whole service on this machine, without Docker, until Ctrl-C. */
-import { parseArgs } from "node:util";
 import { FUNCTION_FOLDER_PATH, FUNCTION_URL_PATH, SEEDED } from "../project.ts";
 import { LOCAL_SERVICE, type Service } from "./local_service.ts";
-import { explain } from "./start_error.ts";
+import { startStack } from "./stack.ts";
 
 const DEFAULT_PORT = new URL(LOCAL_SERVICE.API_URL).port;
 const USAGE = `Usage: deno task start [--port <number>]
+The port is ${DEFAULT_PORT} if not given; 0 takes any free one.`;
 
-Runs PostgreSQL, the Data API and the edge function on this machine until Ctrl-C.
+// `--port 0`, as one argument or as two.
+const args = Deno.args.join("=") || `--port=${DEFAULT_PORT}`;
+const port = Number(args.match(/^--port=(\d+)$/)?.[1]);
+if (!(port < 65_536)) fail(USAGE);
 
-  --port <number>  TCP port of the address. ${DEFAULT_PORT} if not given; 0 for any free one.
-  -h, --help       Prints this.`;
+// Exits at Ctrl-C, when the terminal is closed, and when `deno task`, the parent, has ended.
+const signals: Deno.Signal[] = Deno.build.os === "windows"
+  ? ["SIGINT", "SIGBREAK"]
+  : ["SIGINT", "SIGTERM", "SIGHUP"];
+for (const signal of signals) {
+  Deno.addSignalListener(signal, () => Deno.exit(0));
+}
+const parent = Deno.ppid;
+setInterval(() => Deno.ppid !== parent && Deno.exit(0), 1_000);
 
-const port = readPort();
-exitWhenAsked();
 console.error("Starting PostgreSQL, the Data API and the edge function ...");
 try {
-  // Not earlier, because importing PostgreSQL takes a while: --help does not wait for it.
-  const { startStack } = await import("./stack.ts");
   const { service } = await startStack({ watch: true }, port);
   console.log(screen(service));
 } catch (error) {
-  fail(explain(error, port));
-}
-
-function readPort(): number {
-  const options = {
-    port: { type: "string", default: DEFAULT_PORT },
-    help: { type: "boolean", short: "h" },
-  } as const;
-  try {
-    const { help, port } = parseArgs({ args: Deno.args, options }).values;
-    if (help) {
-      console.log(USAGE);
-      Deno.exit(0);
-    }
-    if (/^\d+$/.test(port) && Number(port) < 65_536) return Number(port);
-    throw new Error(`--port takes a number from 0 to 65535, not "${port}".`);
-  } catch (error) {
-    return fail(`${(error as Error).message}\n\n${USAGE}`);
-  }
-}
-
-/** Exits at Ctrl-C, when the terminal is closed, and when `deno task`, the parent, has ended. */
-function exitWhenAsked(): void {
-  const signals: Deno.Signal[] = Deno.build.os === "windows"
-    ? ["SIGINT", "SIGBREAK"]
-    : ["SIGINT", "SIGTERM", "SIGHUP"];
-  for (const signal of signals) {
-    Deno.addSignalListener(signal, () => Deno.exit(0));
-  }
-  const parent = Deno.ppid;
-  setInterval(() => Deno.ppid !== parent && Deno.exit(0), 1_000);
+  const { message, syscall } = error as NodeJS.ErrnoException;
+  if (syscall !== "listen") fail(message);
+  // Windows reserves blocks of ports for Hyper-V, WSL and Docker.
+  fail(`Port ${port} cannot be taken: ${message}
+Perhaps \`supabase start\` or another \`deno task start\` has it: end that. On Windows, it may be
+reserved: see \`netsh interface ipv4 show excludedportrange protocol=tcp\`.
+Or take another port: deno task start --port 8321`);
 }
 
 /** What a person sees once everything runs, with requests to copy into a shell. */
