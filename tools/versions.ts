@@ -3,13 +3,10 @@ export const VERSIONS = {
   /** The hosted edge runtime's version of Deno. */
   edgeDeno: "2.1.4",
   supabase: "3.1.0",
-  /** autocannon, which loads the function in `deno task bench`. */
-  autocannon: "9.0.0",
   /** Redocly CLI, which lints `openapi.yaml`. */
   redocly: "2.77.0",
   /** Generators of clients of `openapi.yaml`, and the newest TypeScript that they all take. */
   generators: {
-    "@hey-api/openapi-ts": "0.99.0",
     "openapi-fetch": "0.17.0",
     "openapi-typescript": "7.13.0",
     "orval": "8.38.0",
