@@ -37,20 +37,13 @@ export function supabase(
   return npx(`supabase@${VERSIONS.supabase}`, args, { cwd, env });
 }
 
-/** Returns what a command printed. Throws its error output if it failed. */
-export function stdoutOf(
-  { success, stdout, stderr }: Awaited<ReturnType<typeof run>>,
-): string {
-  if (success) return stdout;
-  throw new Error(stderr);
-}
-
 /**
  * Path of a Deno of the hosted edge runtime's version: `EDGE_DENO`, or else npm's. It is started in
  * `/`, because that version cannot read the project's lock file.
  */
 export async function edgeDeno(): Promise<string> {
   const args = ["eval", "console.log(Deno.execPath())"];
+  const options = { cwd: "/" };
   return Deno.env.get("EDGE_DENO") ||
-    stdoutOf(await npx(`deno@${VERSIONS.edgeDeno}`, args, { cwd: "/" }));
+    (await npx(`deno@${VERSIONS.edgeDeno}`, args, options)).stdout;
 }

@@ -28,14 +28,10 @@ test("key: an unused one matches nobody, the first use makes it active, and revo
   await assertResponse(check(product.id, "Bessie"), NOT_FOUND);
 });
 
-test("key: several keys of one user and product → one 200", async () => {
-  await using product = await issueKeys(["Amelia", "Amelia", null, "Amelia"]);
-  await assertResponse(check(product.id, "Amelia"), ACTIVE);
-});
-
 test("key: forty requests at once each get their own response", async () => {
   const names = Array.from({ length: 20 }, (_, index) => `Pilot ${index}`);
-  await using product = await issueKeys(names);
+  // One of them has several keys.
+  await using product = await issueKeys([...names, null, "Pilot 0", "Pilot 0"]);
   await Promise.all(names.flatMap((name) => [
     assertResponse(check(product.id, name), ACTIVE),
     assertResponse(check(product.id, name.toLowerCase()), NOT_FOUND),

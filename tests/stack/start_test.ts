@@ -99,5 +99,5 @@ Deno.test("start: says what is wrong with an argument, the port, the seed or the
   await write(`${FUNCTION_FOLDER_PATH}index.ts`, mistake);
   await assertSays("--port=0", mistake, "The edge function does not start");
   await write("supabase/seed.sql", "select 1;\nselect no;");
-  await assertSays("--port=0", "PostgreSQL rejects supabase/seed.sql, line 2:");
+  await assertSays("--port=0", "PostgreSQL rejects supabase/seed.sql: ");
 });

@@ -33,17 +33,13 @@ export async function migrate(db: Database): Promise<void> {
   for (const path of paths.sort()) await runSqlFile(db, path);
 }
 
-/** Runs a file of the project. If PostgreSQL rejects it, the error says in which line. */
+/** Runs a file of the project. If PostgreSQL rejects it, the error names the file. */
 export async function runSqlFile(db: Database, path: string) {
   const sql = await Deno.readTextFile(new URL(path, PROJECT));
   try {
     await db.exec(sql);
   } catch (error) {
-    // The position, if PostgreSQL gives one, counts characters from 1.
-    const { message, position } = error as Error & { position?: string };
-    const before = [...sql].slice(0, Number(position)).join("");
-    const line = position ? `, line ${before.split("\n").length}` : "";
-    throw new Error(`PostgreSQL rejects ${path}${line}: ${message}`);
+    throw new Error(`PostgreSQL rejects ${path}: ${(error as Error).message}`);
   }
 }
 
