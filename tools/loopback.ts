@@ -15,8 +15,7 @@ export function serveOnLoopback(
 
 /**
  * Lets a server of Node listen on a port of this machine; 0 means any free one. Disposing of the
- * result closes the server, and the connections of an HTTP server. If the port cannot be taken, the
- * `code` of the error says why.
+ * result closes the server, and the connections of an HTTP server.
  */
 export async function listenOnLoopback(
   server: Server & { closeAllConnections?: () => void },

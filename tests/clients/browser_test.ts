@@ -17,10 +17,8 @@ const BROWSER = {
 Deno.test("browser: panel.js, from another origin", async () => {
   const { API_URL } = serviceUnderTest();
   const panel = await readPage("supabase/clients/panel.js");
-  const methods: string[] = [];
   // Its body stalls after the first byte, before which Chromium gives a page no status.
-  await using stalling = serveOnLoopback(({ method }) => {
-    methods.push(method);
+  await using stalling = serveOnLoopback(() => {
     const headers = {
       "Access-Control-Allow-Origin": "*",
       "Content-Type": "application/json",
@@ -30,11 +28,8 @@ Deno.test("browser: panel.js, from another origin", async () => {
     });
     return new Response(body, { status: 499, headers });
   });
-  await using simulator = serveOnLoopback(() =>
-    new Response("<!doctype html>", {
-      headers: { "Content-Type": "text/html" },
-    })
-  );
+  const page = new Blob(["<!doctype html>"], { type: "text/html" });
+  await using simulator = serveOnLoopback(() => new Response(page));
   await using browser = await chromium.launch(BROWSER);
   const tab = await browser.newPage();
   for (
@@ -51,6 +46,4 @@ Deno.test("browser: panel.js, from another origin", async () => {
         (result) => resolve("lock " + result)))`);
     assertEquals(call, called, base);
   }
-  // The code sets no headers, so there is no preflight.
-  assertEquals(methods, ["POST"]);
 });

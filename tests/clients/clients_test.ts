@@ -14,7 +14,7 @@ import { readPage } from "../support/pages.ts";
 import { startPanel } from "./drivers/panel.js";
 import { play, resultOf, SCENARIOS, startProgram } from "./scenarios.ts";
 
-/** The status that the service sends follows a name that has all that could get lost. */
+/** The name of a user, with all that could get lost. The status that the service sends follows. */
 const NAME = 'Zoë "Ace" \\ \t\u0001 😀#';
 const STATUSES = ["200", "499", "302", "413", "no connection", "no response"];
 const service = await listenOnLoopback(
@@ -76,7 +76,7 @@ const FILES = {
       "g++ -std=c++17 -Wall -Wextra -Wshadow -Werror -fno-exceptions -I. " +
       `-fno-rtti -fsanitize=address,undefined ${DRIVERS}/gauge_driver.cpp`,
     command: "../a.out",
-    // A name, in which Linux sees no folder.
+    // On Linux, backslashes are a part of a file's name.
     stored: `\\work\\check-username-active.${SEEDED.project_id}`,
     needs: ["g++", "prlimit"],
     lacks: /error/,
@@ -123,7 +123,7 @@ for (const [file, row] of Object.entries(FILES)) {
       };
       await t.step({ name, ignore: lacks.test(lines.join()), fn });
     }
-    // The list simulates what the engine of a panel and the simulator do.
+    // A panel and a gauge have no HTTP here.
     if (stored !== STORED_FILE) return;
     await t.step("asks a real service", async () => {
       const cwd = await Deno.makeTempDir({ dir });

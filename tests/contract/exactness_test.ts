@@ -86,17 +86,13 @@ const LOOK_ALIKES: [name: string, ...others: string[]][] = [
   ["100%_*", "100", "1000_*", "100%__", "100%_%", "100abc"],
   ["eq.a", "a", "eq.eq.a", "not.eq.a", "b"],
   ["in.(a,b)", "a", "b", "(a,b)"],
-  ["like.*", "like.x", "x", "*"],
   [`"a"`, "a", `'a'`, `""a""`, `\\"a\\"`],
-  ["'; drop table activation_keys; --", "'", "drop"],
   ["a&curr_user=eq.b", "a", "b"],
   ["a#1", "a", "a#", "a#01", "A#1", "a\uff031"],
   ["a\nb", "ab", "a\r\nb", "a\\nb"],
   ["\u{1f6e9}", "\u{1f6e9}\ufe0f", "\ufffd", "\u{1f6ea}"],
   ["\u{1f6e9}".repeat(LIMITS.name), "\u{1f6e9}".repeat(LIMITS.name - 1)],
 ];
-
-const PAIRS = Number(Deno.env.get("FUZZ_RUNS") ?? 300);
 
 testWithKeys("exactness: a key of one name is no key of another", async () => {
   const examples = LOOK_ALIKES.flatMap(([a, ...others]) =>
@@ -107,5 +103,6 @@ testWithKeys("exactness: a key of one name is no key of another", async () => {
     await assertResponse(check(product.id, a), ACTIVE);
     await assertResponse(check(product.id, b), a === b ? ACTIVE : NOT_FOUND);
   });
-  await fc.assert(property, { numRuns: PAIRS + examples.length, examples });
+  const numRuns = examples.length + Number(Deno.env.get("FUZZ_RUNS") ?? 300);
+  await fc.assert(property, { numRuns, examples });
 });

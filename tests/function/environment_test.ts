@@ -52,15 +52,12 @@ const KEYS = [
   ["", "y"],
 ] as const;
 
-Deno.test("environment: the key is the one named default, or else the first, or else the legacy one", () => {
+Deno.test("environment: the key is the one named default, else the first, else the legacy one; a hosted address is accepted", () => {
   for (const [keys, key] of KEYS) {
     const env = { [KEYS_NAME]: keys, [LEGACY_NAME]: "y" };
     assertEquals(readIn(env, readSecretKey), key, keys);
   }
   assertEquals(readIn({ [LEGACY_NAME]: "y" }, readSecretKey), "y");
-});
-
-Deno.test("environment: the address of a hosted project is accepted", () => {
   const url = "https://abcdefghijklmnopqrst.supabase.co";
   assertEquals(readIn({ [URL_NAME]: url }, readSupabaseUrl), url);
 });

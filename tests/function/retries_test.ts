@@ -28,24 +28,21 @@ async function lookUp(count: number, behaviours: Behaviour[]) {
     now: 1e12,
     toFake: ["Date", "performance", "setTimeout", "clearTimeout"],
   });
-  try {
-    const lookups = Array.from({ length: count }, async () => {
-      const attempts: Attempt[] = [];
-      const result = await retry(
-        (signal) => makeAttempt(attempts, behaviours, signal),
-        (result) => result !== "final",
-      );
-      const endedAt = performance.now();
-      return { attempts, result, endedAt, timersLeft: time.countTimers() };
-    });
-    for (const wallClockMs of [1e13, 0, 1e13]) {
-      time.setSystemTime(wallClockMs);
-      await time.tickAsync(LIMITS.lookupMs / 2);
-    }
-    return await Promise.all(lookups);
-  } finally {
-    time.uninstall();
+  using _time = { [Symbol.dispose]: () => time.uninstall() };
+  const lookups = Array.from({ length: count }, async () => {
+    const attempts: Attempt[] = [];
+    const result = await retry(
+      (signal) => makeAttempt(attempts, behaviours, signal),
+      (result) => result !== "final",
+    );
+    const endedAt = performance.now();
+    return { attempts, result, endedAt, timersLeft: time.countTimers() };
+  });
+  for (const wallClockMs of [1e13, 0, 1e13]) {
+    time.setSystemTime(wallClockMs);
+    await time.tickAsync(LIMITS.lookupMs / 2);
   }
+  return await Promise.all(lookups);
 }
 
 async function makeAttempt(

@@ -9,10 +9,8 @@ import { assertResponse, check } from "../support/requests.ts";
 const WORKERS = 20;
 const QUERY_MS = 100;
 
-/** How long it stands still when the first caller comes, in milliseconds. */
+/** It stands still when the first caller comes. Callers come at half of its capacity. */
 const STALL_MS = 3_500;
-
-/** Callers come at half of its capacity. */
 const CALLERS = 500;
 const CALLER_EVERY_MS = 2 * QUERY_MS / WORKERS;
 

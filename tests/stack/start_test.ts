@@ -90,7 +90,6 @@ Deno.test("start: says what is wrong with an argument, the port, the seed or the
   };
 
   await assertSays("--prot=54400", "Usage: deno task start");
-  await assertSays("--port=0x10", "Usage: deno task start");
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const taken = listener.addr.port;
   const says = [`Port ${taken} cannot be taken`, "--port 8321"];

@@ -5,8 +5,6 @@ import { serveOnLoopback } from "../../tools/loopback.ts";
 import { PROJECT } from "../../tools/project.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 
-const REF = "abcdefghijklmnopqrst";
-
 /** Body of the response to each write. The CLI reads nothing from the other responses. */
 const DEPLOYED = { id: "1", slug: "", name: "", status: "ACTIVE", version: 1 };
 
@@ -31,7 +29,7 @@ export async function runOnPlatform(command: string[]) {
   const urls = `api_url: ${api.url}\ndashboard_url: ${api.url}\n`;
   await using folder = await makeTempFolder({ "profile.yaml": names + urls });
   const profile = fileURLToPath(new URL("profile.yaml", folder.url));
-  const target = [`--remote=${REF}`, `--profile=${profile}`];
+  const target = ["--remote=abcdefghijklmnopqrst", `--profile=${profile}`];
   const env = { SUPABASE_ACCESS_TOKEN: `sbp_${"0123456789".repeat(4)}` };
   const args = [...command, ...target, "--yes"];
   const { success, stderr } = await supabase(args, PROJECT, env);

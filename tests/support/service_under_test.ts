@@ -80,10 +80,14 @@ async function start(): Promise<Service & Partial<AsyncDisposable>> {
     const stack = await startStack();
     return Object.assign(stack, stack.service);
   }
-  // `supabase start` has the same address and keys everywhere, unless its port was changed.
-  const known = isRemote ? {} : LOCAL_SERVICE;
-  const set = { ...known, ...Deno.env.toObject() } as Partial<Service>;
-  const { API_URL, PUBLISHABLE_KEY = "", SECRET_KEY = "" } = set;
+  const env = Deno.env.toObject();
+  const API_URL = env.API_URL ?? (isRemote ? "" : LOCAL_SERVICE.API_URL);
   if (!API_URL) throw new Error("Set API_URL to the address of the project.");
-  return { API_URL: API_URL.replace(/\/$/, ""), PUBLISHABLE_KEY, SECRET_KEY };
+  // `supabase start` has these keys on every machine.
+  const { PUBLISHABLE_KEY, SECRET_KEY } = LOCAL_SERVICE;
+  return {
+    API_URL: API_URL.replace(/\/$/, ""),
+    PUBLISHABLE_KEY: env.TEST_PUBLISHABLE_KEY ?? PUBLISHABLE_KEY,
+    SECRET_KEY: env.TEST_SECRET_KEY ?? SECRET_KEY,
+  };
 }

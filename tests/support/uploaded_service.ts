@@ -16,9 +16,8 @@ import { cliCommand } from "./pages.ts";
  */
 export async function startUploadedService() {
   const command = await cliCommand("functions deploy");
-  const [upload, ...others] = await runOnPlatform(command);
-  if (!upload || others.length > 0) throw new Error("One upload was expected");
-  const form = await upload.formData();
+  const [upload] = await runOnPlatform(command);
+  const form = await upload!.formData();
   const files = form.getAll("file").filter((file) => file instanceof File);
 
   await using unfinished = new AsyncDisposableStack();
@@ -30,8 +29,8 @@ export async function startUploadedService() {
   }
   const folder = new URL(FUNCTION_FOLDER_PATH, root.url);
   const deno = await edgeDeno();
-  const stack = unfinished.use(await startStack({ folder, deno }));
-  const { service, targets } = stack;
+  const stack = await startStack({ folder, deno });
+  const { service, targets } = unfinished.use(stack);
   const worker = await startMainWorker(targets.edgeFunction.url);
   targets.edgeFunction = unfinished.use(worker);
   return Object.assign(unfinished.move(), {

@@ -29,8 +29,7 @@ export async function startFunction(
 ) {
   const bootError = (output: string) =>
     new Error(`${output}\n\nThe edge function does not start: see above.`);
-  // Downloads the packages here, with the system's certificates, which a proxy may need: the
-  // function's process gets no `DENO_TLS_CA_STORE`.
+  // Downloads the packages, with the system's certificates, which a proxy may need.
   const store = Deno.env.get("DENO_TLS_CA_STORE") ?? "mozilla,system";
   const options = { cwd: folder, env: { DENO_TLS_CA_STORE: store } };
   const cached = await run(deno, ["cache", "index.ts"], options);
@@ -68,7 +67,7 @@ export async function startFunction(
   const serving = Promise.withResolvers<void>();
   const collect = (text: string) => {
     output += text;
-    // What it prints before it serves is in the error, if it fails.
+    // What it prints before that is in the error, if it fails.
     if (watch && url.port) process.stderr.write(text);
     // After each edit, the watcher takes another port: the last one counts.
     const [, address] = output.match(/.*Listening on (http:\S+)\s/s) ?? [];

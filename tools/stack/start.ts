@@ -43,7 +43,7 @@ function screen({ API_URL, PUBLISHABLE_KEY, SECRET_KEY }: Service): string {
   const post = (body: unknown) =>
     `-H "Content-Type: application/json" -d "${json(body)}"`;
   const { project_id } = SEEDED;
-  const key = { project_id, curr_user: "Amelia#1937" };
+  const key = post({ project_id, curr_user: "Amelia#1937" });
   return `
 API_URL=${API_URL}
 PUBLISHABLE_KEY=${PUBLISHABLE_KEY}
@@ -55,9 +55,7 @@ Ask whether a user holds a key:
 curl -i ${API_URL}${FUNCTION_URL_PATH} ${post(SEEDED)}
 
 Add a key:
-curl -i ${API_URL}/rest/v1/activation_keys -H "apikey: ${SECRET_KEY}" ${
-    post(key)
-  }
+curl -i ${API_URL}/rest/v1/activation_keys -H "apikey: ${SECRET_KEY}" ${key}
 
 Edits of ${FUNCTION_FOLDER_PATH} are served as you save them.
 Keys are in memory and last until Ctrl-C. Those of supabase/seed.sql are there at each start.`;

@@ -11,9 +11,8 @@ const MAX_BODY_PIECES = 1_024;
 const MAX_BODY_MS = 10_000;
 
 /**
- * How much of a body that is too long is read and discarded, in bytes and in milliseconds. Without
- * that, a caller who is still sending would lose the response; without a limit, one who never stops
- * would get none.
+ * How much of a body that is too long is read and discarded, in bytes and in milliseconds: a caller
+ * who is still sending would lose the response. The limits let an endless sender get it, too.
  */
 const MAX_DISCARDED_BYTES = 8 * 1024 * 1024;
 const MAX_DISCARDED_MS = 1_000;
@@ -45,7 +44,7 @@ export async function readBody(request: Request) {
     const read = await within(MAX_BODY_MS, collect(pieces));
     if (read !== "body_too_large") return read;
   }
-  // The body is too long, however reading the rest of it ends.
+  // It is too long, whether the rest arrives, breaks off or takes too much time.
   await within(MAX_DISCARDED_MS, discard(pieces));
   return "body_too_large" as const;
 }
@@ -78,12 +77,12 @@ async function collect(pieces: AsyncIterator<Uint8Array>) {
   return "body_too_large" as const;
 }
 
-/** Reads to the end of a body. After 8 MiB, it stops reading and never resolves. */
+/** Reads to the end of a body. After 8 MiB, it only waits until `within` gives up. */
 async function discard(pieces: AsyncIterable<Uint8Array>) {
   let bytes = 0;
   for await (const { length } of pieces) {
     bytes += Math.max(length, MIN_COUNTED_BYTES);
-    // Returning would cut off a caller who still sends: wait until `within` gives up.
+    // Returning would cut off a caller who still sends.
     if (bytes > MAX_DISCARDED_BYTES) await new Promise(() => {});
   }
 }

@@ -13,8 +13,8 @@ const MAX_BYTES = 1024 * 1024;
 const MAX_IDLE_MS = 10_000;
 
 /**
- * Shortest time between replacements, in milliseconds: as long as a lookup may take, so that a
- * lookup that began on the old connections cannot replace the new ones.
+ * Shortest time between replacements, in milliseconds. A lookup ends within this time, so that one
+ * that began on the old connections cannot replace the new ones.
  */
 const MIN_KEPT_MS = 5_000;
 
@@ -61,7 +61,7 @@ export const fetchDataApi: typeof fetch = async (input, init) => {
   const response = await fetch(input, { ...init, ...options });
   const isTooLong = Number(response.headers.get("Content-Length")) > MAX_BYTES;
   if (isTooLong) await response.body?.cancel();
-  // `{}` is valid JSON, so it is not asked for again, and no list, so it is no success.
+  // `{}` is no list, so no success, and valid JSON, so it is not asked for again.
   let text = isTooLong ? "{}" : await response.text();
   // supabase-js takes an empty 200 or 404 for a success, and an array in a 404 for no rows.
   if (text === "" || (response.status === 404 && /^\s*\[/.test(text))) {
@@ -91,8 +91,9 @@ export type Result = PostgrestSingleResponse<unknown> | undefined;
  */
 export function isTransient(result: Result): boolean {
   const { status = 0, error } = result ?? {};
-  // supabase-js reports a 200 that it cannot parse as an error.
-  return status === 0 || (status === 200 && error !== null) ||
+  return status === 0 ||
+    // The text is not JSON.
+    (status === 200 && error !== null) ||
     (status >= 502 && status < 600) ||
     (status === 400 && error?.code === "") ||
     (status === 401 && error?.code === "PGRST303");

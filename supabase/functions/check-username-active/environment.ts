@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-// Credentials would become a second `Authorization` header; a query or fragment would be lost.
+// No credentials, which `fetch` would send beside the key, no query and no fragment.
 const Url = z.string().check(
   z.regex(/^[^@?#\s]*$/),
   z.url({ protocol: /^https?$/ }),

@@ -10,7 +10,7 @@ import { readSecretKey, readSupabaseUrl } from "./environment.ts";
 import { readActivationCheck } from "./request.ts";
 import { respond } from "./responses.ts";
 
-// It is made once for each isolate: a client for each request would more than halve the throughput.
+// One for each isolate: making a supabase-js client takes longer than a request.
 const lookup = createLookup(readSupabaseUrl(), readSecretKey());
 
 export default {

@@ -13,7 +13,7 @@ const Code = z.string().check(z.regex(/^([A-Z0-9]{5}|PGRST(\d{3}|X\d{2}))$/));
  */
 export function logLookupFailure(failure: Result, duration_ms: number): void {
   const { status = 0, error } = failure ?? {};
-  // supabase-js says 0 when there was no whole response.
+  // 0: there was no whole response. 200: it was no sound list of rows.
   const kinds: Record<number, string> = { 0: "unreachable", 200: "malformed" };
   const kind = failure ? kinds[status] ?? `http_${status}` : "timeout";
   // The error may be any JSON, whatever its type says.

@@ -2,7 +2,7 @@ import { corsHeaders } from "@supabase/supabase-js/cors";
 
 const ALLOWED_METHODS = "POST, OPTIONS";
 
-/** The headers that supabase-js clients send. */
+/** The headers that supabase-js clients send. The default is for the types. */
 const { "Access-Control-Allow-Headers": ALLOWED_HEADERS = "" } = corsHeaders;
 
 /** The headers of every response. */

@@ -3,7 +3,7 @@ const MAX_TOTAL_MS = 5_000;
 
 /**
  * When the attempts after the first one are due, in milliseconds after the first one began. The
- * last one is late, for a Data API that takes seconds to come back.
+ * last one is late, for a Data API that takes seconds to come back, but due before time is up.
  */
 const RETRY_AT_MS = [50, 500, 1_400, 2_850, 4_300];
 
@@ -28,14 +28,14 @@ export async function retry<Result>(
 ): Promise<Result | undefined> {
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(), MAX_TOTAL_MS);
-  const retriesFrom = performance.now() + MAX_JITTER_MS * Math.random();
+  const scheduleStart = performance.now() + MAX_JITTER_MS * Math.random();
 
   let lastFailure: Result | undefined;
   let result = await attempt(controller.signal);
   for (const dueMs of RETRY_AT_MS) {
     if (controller.signal.aborted || !isTransient(result)) break;
     lastFailure = result;
-    const waitMs = retriesFrom + dueMs - performance.now();
+    const waitMs = scheduleStart + dueMs - performance.now();
     // Attempts that came due during a slow one are left out, except the last, which begins at once.
     if (waitMs < 0 && dueMs !== RETRY_AT_MS.at(-1)) continue;
     await new Promise((resolve) => setTimeout(resolve, waitMs));
