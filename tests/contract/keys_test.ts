@@ -10,7 +10,7 @@ import {
   testWithKeys as test,
 } from "../support/service_under_test.ts";
 
-test("key: an unused one matches nobody, the first use makes it active, and revoking it ends that", async () => {
+test("key: nobody has an unused one, its first user has it, until it is revoked", async () => {
   await using product = await issueKeys([null]);
   for (const name of ["null", "NULL", "undefined", "None", " ", "Amelia"]) {
     await assertResponse(check(product.id, name), NOT_FOUND, name);

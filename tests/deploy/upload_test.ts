@@ -26,7 +26,7 @@ Deno.test("upload: it type-checks at the edge runtime's level", async () => {
   assert(success, stderr);
 });
 
-Deno.test("upload: through the platform's main worker, the 413 reaches a caller that goes on sending", async () => {
+Deno.test("upload: through the main worker, whoever goes on sending gets the 413", async () => {
   // In KiB: sizes that break the connection of a function that does not discard the rest.
   for (const size of [17, 200, 1_024, 3_072]) {
     const bytes = new Uint8Array(size * 1_024);

@@ -129,7 +129,7 @@ const makeNone = () => {
   throw new TypeError("Deno.createHttpClient is not a function");
 };
 
-Deno.test("connections: replaced at most once in 5 s, and closed once there are others", async () => {
+Deno.test("connections: replaced at most once in 5 s, then closed", async () => {
   const time = FakeTimers.install({ toFake: ["performance"] });
   using _time = { [Symbol.dispose]: () => time.uninstall() };
   const opened: net.Socket[] = [];

@@ -31,7 +31,7 @@ function readIn(env: Record<string, string>, read: () => string): string {
 }
 
 for (const [name, values] of Object.entries(REJECTED)) {
-  Deno.test(`environment: ${name} that is missing or malformed is rejected by its name, without its value`, () => {
+  Deno.test(`environment: a missing or malformed ${name} is named, its value is not`, () => {
     const read = name === URL_NAME ? readSupabaseUrl : readSecretKey;
     for (const value of values) {
       // A sound legacy key does not replace malformed keys.
@@ -52,7 +52,7 @@ const KEYS = [
   ["", "y"],
 ] as const;
 
-Deno.test("environment: the key is the one named default, else the first, else the legacy one; a hosted address is accepted", () => {
+Deno.test("environment: the key named default counts, else the first, else the legacy one", () => {
   for (const [keys, key] of KEYS) {
     const env = { [KEYS_NAME]: keys, [LEGACY_NAME]: "y" };
     assertEquals(readIn(env, readSecretKey), key, keys);

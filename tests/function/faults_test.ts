@@ -236,7 +236,7 @@ async function hangUp(text: string) {
 }
 
 for (const [when, text] of Object.entries(HANGS_UP)) {
-  Deno.test(`caller: one that hangs up ${when} disturbs nobody, and leaves no line in the log`, () =>
+  Deno.test(`caller: one that hangs up ${when} disturbs nobody, and logs nothing`, () =>
     assertLogs([], async () => {
       const hangingUp = [1, 2, 3].map(() => hangUp(text));
       await assertResponse(ask(aRow), ACTIVE);

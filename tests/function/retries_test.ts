@@ -78,7 +78,7 @@ const behaviour: fc.Arbitrary<Behaviour> = fc.oneof(
   fc.record({ result: fc.constant("final"), afterMs }),
 );
 
-Deno.test("retries: whatever the Data API does, attempts come one after the other, and the lookup ends in 5 s", async () => {
+Deno.test("retries: one attempt after the other, and an end within 5 s", async () => {
   const behaviours = fc.array(behaviour, { minLength: 1, maxLength: 6 });
   const property = fc.asyncProperty(behaviours, async (behaviours) => {
     const lookup = await lookUpOnce(...behaviours);
@@ -108,7 +108,7 @@ Deno.test("retries: after slow failures, attempts whose time has passed are left
   }
 });
 
-Deno.test("retries: lookups that fail together get six attempts each, spread, the last after 4.2 to 4.6 s", async () => {
+Deno.test("retries: six attempts, spread, the last after 4.2 to 4.6 s", async () => {
   const lookups = await lookUp(100, [failed(1)]);
   assert(lookups.every(({ attempts }) => attempts.length === LIMITS.attempts));
   for (let nth = 1; nth < LIMITS.attempts; nth++) {

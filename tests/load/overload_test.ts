@@ -14,7 +14,7 @@ const STALL_MS = 3_500;
 const CALLERS = 500;
 const CALLER_EVERY_MS = 2 * QUERY_MS / WORKERS;
 
-Deno.test("overload: a Data API that stood still for 3.5 s gets one query for each lookup, and every caller a response", async () => {
+Deno.test("overload: a Data API that stood still gets one query a lookup", async () => {
   // When each of its workers is free. Queries whose caller has gone still run, as behind a gateway
   // that does not say so.
   const freeAt = Array<number>(WORKERS);

@@ -33,7 +33,7 @@ function runStart(cwd: URL, ...args: string[]) {
   };
 }
 
-Deno.test("start: its lines work, an edit is served, a mistake is shown, and nothing is left running", async () => {
+Deno.test("start: its lines work, edits are served, and nothing is left running", async () => {
   await using project = await copyProject();
   await using start = runStart(project.url, "--port=0");
   const { output, hasPrinted } = start;
@@ -79,7 +79,7 @@ Deno.test("start: its lines work, an edit is served, a mistake is shown, and not
   await waitUntil(isGone, () => `Process ${pid} still runs`);
 });
 
-Deno.test("start: says what is wrong with an argument, the port, the seed or the function", async () => {
+Deno.test("start: names a wrong argument, port, seed or function", async () => {
   await using project = await copyProject();
   const write = (path: string, text: string) =>
     Deno.writeTextFile(new URL(path, project.url), text);

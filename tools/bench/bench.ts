@@ -36,7 +36,7 @@ const [least, median, most] = [0, Math.floor(ROUNDS / 2), ROUNDS - 1]
   .map((nth) => ratios[nth]?.toFixed(2));
 console.log(`Of bare supabase-js: ${median} (${least} to ${most})`);
 
-/** Returns the milliseconds of CPU time that the function, or another entry, takes for `REQUESTS`. */
+/** Returns the milliseconds of CPU time that the function, or another entry, takes. */
 async function measure(entry?: URL): Promise<number> {
   // Outside of the project, as a deployed function is.
   await using folder = await makeTempFolder();
