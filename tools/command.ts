@@ -17,7 +17,7 @@ export async function run(
   return { success, code, stdout: text(stdout), stderr: text(stderr) };
 }
 
-/** Runs a package of npm, such as `esbuild@0.28.2`, to its end. */
+/** Runs a package of npm, such as `deno@2.1.4`, to its end. */
 export function npx(
   specifier: string,
   args: string[],
@@ -38,8 +38,8 @@ export function supabase(
 }
 
 /**
- * Path of a Deno of the hosted edge runtime's version: `EDGE_DENO`, or else npm's. It is started in
- * `/`, because that version cannot read the project's lock file.
+ * Path of a Deno of the hosted edge runtime's version: `EDGE_DENO`, or else npm's, which is asked
+ * in `/`, because it cannot read the project's lock file.
  */
 export async function edgeDeno(): Promise<string> {
   const args = ["eval", "console.log(Deno.execPath())"];

@@ -17,7 +17,7 @@ const BROWSER = {
 Deno.test("browser: panel.js, from another origin", async () => {
   const { API_URL } = serviceUnderTest();
   const panel = await readPage("supabase/clients/panel.js");
-  // Its body stalls after the first byte, before which Chromium gives a page no status.
+  // Sends a byte, and stalls: before a byte, Chromium gives a page no status.
   await using stalling = serveOnLoopback(() => {
     const headers = {
       "Access-Control-Allow-Origin": "*",

@@ -14,7 +14,7 @@ import { readPage } from "../support/pages.ts";
 import { startPanel } from "./drivers/panel.js";
 import { play, resultOf, SCENARIOS, startProgram } from "./scenarios.ts";
 
-/** The name of a user, with all that could get lost. The status that the service sends follows. */
+/** A name with all that could get lost. The status that the service sends is appended to it. */
 const NAME = 'Zoë "Ace" \\ \t\u0001 😀#';
 const STATUSES = ["200", "499", "302", "413", "no connection", "no response"];
 const service = await listenOnLoopback(
@@ -51,8 +51,8 @@ const EDITS: [shipped: string, tested: string][] = [
 ];
 
 /**
- * The files: how to build a program with one and with the page's snippet, and to run it in a folder
- * below; the file that it stores; what it needs; and the events that its language lacks.
+ * `build` makes a program of a file and the page's snippet. `command` runs it, in a folder below.
+ * `stored` is where it stores. It `needs` these commands, and `lacks` what these words stand for.
  */
 const FILES = {
   "panel.js": {

@@ -40,9 +40,9 @@ type Fetch = { [S in keyof Responses]: Responses[S]["content"]["application/json
 type AlsoNotActive = components["schemas"]["NotActive"];
 export const inactive = (body: Orval[499]): NotActive => body;
 export const alsoInactive = (body: Fetch[499]): AlsoNotActive => body;
-// @ts-expect-error: no answer does not say so.
+// @ts-expect-error: a 500 is no NotActive.
 export const noAnswer = (body: Orval[500]): NotActive => body;
-// @ts-expect-error: no answer does not say so.
+// @ts-expect-error: a 500 is no NotActive.
 export const alsoNoAnswer = (body: Fetch[500]): AlsoNotActive => body;`;
 
 Deno.test("openapi: no lint, and clients of orval and openapi-typescript", async () => {

@@ -23,8 +23,8 @@ export function resultOf(status: string): string {
 /**
  * Starts a program with the code for callers. It prints `.`, and then, for each line that it reads,
  * `SECOND WALL_SECOND EVENT ABOUT`, what it does and `.`. Where it waits, it prints `waits ID
- * SECONDS`, or `asks ID NAME`, with the body of the request in the place of the name if it gives up
- * by itself. It then gets the event `reply ID STATUS RESULT`.
+ * SECONDS`; where it asks, `asks ID BODY` if it has a time-out of its own, else `asks ID NAME`. It
+ * then gets the event `reply ID STATUS RESULT`.
  */
 export async function startProgram(command: string, cwd: string) {
   const folders = "LOCALAPPDATA=. XDG_DATA_HOME=$PWD LC_ALL=C.UTF-8";
@@ -56,7 +56,7 @@ export async function play(
   let second = 0;
   let clockS = 2_000_000;
   let service = "200";
-  const replies: { id: string; at: number; status: string }[] = [];
+  const due: { id: string; at: number; status: string }[] = [];
   const done: string[] = [];
 
   const stored = () => {
@@ -69,20 +69,20 @@ export async function play(
       const [word = "", id = "", ...words] = line.split(" ");
       const about = words.join(" ");
       if (word === "waits") {
-        replies.push({ id, at: second + Number(about), status: "" });
+        due.push({ id, at: second + Number(about), status: "" });
       } else if (word === "asks") {
         const isBody = about.startsWith("{");
         done.push(`asks ${isBody ? JSON.parse(about).username : about}`);
         const timeoutS = isBody ? Infinity : 10;
         const at = second + (service === "silent" ? timeoutS : 0);
-        replies.push({ id, at, status: service });
+        due.push({ id, at, status: service });
       } else if (word.endsWith("lock")) done.push(`${line}: ${stored()}`);
       else if (word === "error") done.push(line);
     }
   };
   const simulated: Record<string, (about: string) => unknown> = {
     answer(status) {
-      const silent = replies.filter((one) => one.status === "silent");
+      const silent = due.filter((one) => one.status === "silent");
       silent.forEach((one) => Object.assign(one, { at: second, status }));
     },
     clock: (seconds) => clockS += Number(seconds),
@@ -111,9 +111,9 @@ export async function play(
     }
     const end = parseFloat(steps[index + 1] ?? time);
     while (true) {
-      const [next] = replies.sort((one, other) => one.at - other.at);
+      const [next] = due.sort((one, other) => one.at - other.at);
       if (!next || next.at > end) break;
-      replies.shift();
+      due.shift();
       second = next.at;
       await happen("reply", next.id, next.status, resultOf(next.status));
     }

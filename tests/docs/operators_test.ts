@@ -1,4 +1,4 @@
-/** The code for operators: it is run as it stands, in the pages' order, and does what they say. */
+/** The code for operators is run in the pages' order, with placeholders filled. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { run } from "../../tools/command.ts";
 import { serveOnLoopback } from "../../tools/loopback.ts";
@@ -20,8 +20,9 @@ const ELSEWHERE =
   /^(cd|git (?!diff --no)|npx -y|npx \S+ (start|functions serve|login|link|db push))/;
 
 /**
- * By heading: for each snippet, what comes back (a status, a count, or how many rows), and what the
- * function then says of `NAME`. `again` runs the same once more. SQL is what happens meanwhile.
+ * By heading, what each snippet does. `1 200`: it returns 1 (a status, a count, or how many rows),
+ * and the function then says 200 of `NAME`. SQL with a `;` happens before the next snippet, or, if
+ * it stands before `again`, before the same snippet is run once more.
  */
 const STORY = {
   "Run it": "200 499",
@@ -129,6 +130,7 @@ Deno.test("operators: the code on the pages does what they say", async () => {
     const [kind = ""] = code.match(/^(npx|curl|git|node) /) ?? [];
     const runIt = !kind ? runSql : kind === "npx " ? runCli : runShell;
     const told = story.get(heading) ?? [];
+    // Once, and once more for each `again`.
     do {
       while (told[0]?.endsWith(";")) await runSql(told.shift()!);
       if (told[0] === "again") told.shift();

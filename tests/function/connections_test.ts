@@ -1,4 +1,4 @@
-/** Connections to the Data API that go bad, on HTTP/2 as on the platform. */
+/** Connections to the Data API that go bad, on HTTP/2 as on the platform, and their replacement. */
 import FakeTimers from "@sinonjs/fake-timers";
 import { once } from "node:events";
 import { createServer } from "node:http";

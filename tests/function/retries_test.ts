@@ -101,7 +101,7 @@ Deno.test("retries: one attempt after the other, and an end within 5 s", async (
 });
 
 Deno.test("retries: after slow failures, attempts whose time has passed are left out", async () => {
-  // Due at 1.4, 2.85 and 4.3 s, after the first; and only the last one, at 4.6 s.
+  // After 1 s, those at 1.4, 2.85 and 4.3 s remain; after 4.6 s, only the last, at once.
   for (const [afterMs, expected] of [[1_000, 4], [4_600, 2]] as const) {
     const { attempts } = await lookUpOnce(failed(afterMs));
     assertEquals(attempts.length, expected);

@@ -5,7 +5,7 @@ import { ACTIVE } from "../support/contract.ts";
 import { aRow, startFunctionOnStub } from "../support/data_api_stub.ts";
 import { assertResponse, check } from "../support/requests.ts";
 
-/** The Data API does so many queries at once, and each takes so many milliseconds. */
+/** Queries that the Data API does at once, and milliseconds that each takes. */
 const WORKERS = 20;
 const QUERY_MS = 100;
 

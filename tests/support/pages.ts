@@ -15,7 +15,7 @@ export const PAGES = globSync("{*,{supabase,tools}/**/*}.md", { cwd: PROJECT });
 export const readPage = (page: string): Promise<string> =>
   Deno.readTextFile(new URL(page, PROJECT));
 
-/** What separates snippets in a block of each language that is run. A block of js is one. */
+/** What separates snippets in a block of each language that is run. A js block is never split. */
 const SEPARATORS: Record<string, string> = { sh: "\n", sql: "\n\n", js: "\0" };
 /** A command or a statement in a sentence. */
 const INLINE = /^(npx|curl|git|node) |;$/;
@@ -48,7 +48,7 @@ export async function readSnippet(text: string, pages = OPERATORS) {
 export const cliCommand = async (command: string, pages = OPERATORS) =>
   cliArgs(await readSnippet(`@${VERSIONS.supabase} ${command}`, pages));
 
-/** Returns the arguments of a line for the CLI, as the shell passes them; no redirection. */
+/** Returns what follows `npx supabase@…` in a line, as the shell passes it; no redirection. */
 export const cliArgs = (line: string): string[] =>
   [...line.replace(/ > .*/, "").matchAll(/"([^"]*)"|(\S+)/g)].slice(2)
     .map(([, quoted, plain = ""]) => quoted ?? plain);

@@ -75,7 +75,7 @@ export async function startFunction(
       url.href = address;
       serving.resolve();
     } else if (output.includes("Restarting on file change")) {
-      // The first start failed, and the watcher would wait for an edit.
+      // It failed before it served, and Deno's watcher now waits for an edit.
       kill();
     }
   };

@@ -33,8 +33,8 @@ export function createLookup(url: string, secretKey: string) {
         .limit(1).abortSignal(signal);
     const result = await retry(ask, isTransient);
     const rows = result?.data;
-    // A 206 is a part of a result: without a row, it proves nothing. Types do not validate a
-    // response, so each row has to show the `project_id` that was asked for.
+    // Only a 200 counts: a 206 may leave rows out. Types do not validate a response, so each row
+    // has to show the `project_id` that was asked for.
     const isSound = result?.status === 200 && Array.isArray(rows) &&
       rows.every((row) => row?.project_id === project_id);
     if (isSound) return rows.length > 0 ? "active" : "not_found";

@@ -11,8 +11,8 @@ const MAX_BODY_PIECES = 1_024;
 const MAX_BODY_MS = 10_000;
 
 /**
- * How much of a body that is too long is read and discarded, in bytes and in milliseconds: a caller
- * who is still sending would lose the response. The limits let an endless sender get it, too.
+ * How much of a body that is too long is read and discarded, in bytes and in milliseconds. Without
+ * that, a caller who still sends would lose the response; without limits, an endless one would.
  */
 const MAX_DISCARDED_BYTES = 8 * 1024 * 1024;
 const MAX_DISCARDED_MS = 1_000;

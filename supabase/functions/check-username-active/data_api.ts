@@ -13,8 +13,8 @@ const MAX_BYTES = 1024 * 1024;
 const MAX_IDLE_MS = 10_000;
 
 /**
- * Shortest time between replacements, in milliseconds. A lookup ends within this time, so that one
- * that began on the old connections cannot replace the new ones.
+ * Shortest time between replacements, in milliseconds. Lookups that began on the old connections
+ * have ended by then, so that none of them replaces the new ones.
  */
 const MIN_KEPT_MS = 5_000;
 
@@ -87,7 +87,7 @@ export type Result = PostgrestSingleResponse<unknown> | undefined;
  * - a 401 `PGRST303`, which hosted projects return for a sound key now and then.
  *
  * @param result What became of a query, or of a lookup.
- * @returns Whether to ask again, and over new connections.
+ * @returns For a query, whether to ask again; for a lookup, whether to replace the connections.
  */
 export function isTransient(result: Result): boolean {
   const { status = 0, error } = result ?? {};

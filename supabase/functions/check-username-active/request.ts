@@ -6,7 +6,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 const ActivationCheck = z.object({
   // 1 to 256 code points (not UTF-16 units), without U+0000 and lone surrogates: neither can be
-  // stored. In the query's URL, the latter would become U+FFFD: another user's name.
+  // stored. In the query's URL, a lone surrogate would become U+FFFD: another user's name.
   username: z.string().check(z.regex(/^[^\0\p{Surrogate}]{1,256}$/u)),
   // Not `z.uuid()`, which takes only those of RFC 9562: PostgreSQL stores any UUID. It is turned to
   // lower case, as the Data API returns it.

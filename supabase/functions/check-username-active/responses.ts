@@ -2,7 +2,7 @@ import { corsHeaders } from "@supabase/supabase-js/cors";
 
 const ALLOWED_METHODS = "POST, OPTIONS";
 
-/** The headers that supabase-js clients send. The default is for the types. */
+/** The headers that supabase-js clients send. `""` is there for the compiler alone. */
 const { "Access-Control-Allow-Headers": ALLOWED_HEADERS = "" } = corsHeaders;
 
 /** The headers of every response. */
