@@ -20,7 +20,6 @@ const USER = "Zoë Brückner#4821";
 const body = (changes: Record<string, unknown> = {}): string =>
   JSON.stringify({ username: USER, project_id: PRODUCT, ...changes });
 
-/** One byte for each character. */
 const bytes = (text: string) => Uint8Array.from(text, (c) => c.charCodeAt(0));
 
 /** Returns a well-formed body of this many bytes. The ë and the ü of the name take two each. */

@@ -50,12 +50,13 @@ const smallPieces = bodyPieces + 1 + 8 * 1_048_576 / 2_048;
 type Row = [
   what: string,
   headers: Record<string, string>,
-  body: Piece[] | string,
+  body: Piece[] | string | null,
   result: number | string,
   afterMs?: number,
 ];
 
 const ROWS: Row[] = [
+  ["no body", {}, null, 0],
   ["nothing", {}, [], 0],
   ["a text of this process, no byte stream", {}, "text", 4],
   ["16 KiB and a byte", {}, [[bodyBytes], [1]], TOO_LARGE],
