@@ -38,8 +38,8 @@ export function supabase(
 }
 
 /**
- * Path of a Deno of the hosted edge runtime's version: `EDGE_DENO`, or else npm's, which is asked
- * in `/`, because it cannot read the project's lock file.
+ * Path of a Deno of the hosted edge runtime's version: `EDGE_DENO`, or else npm's, run in `/`: it
+ * cannot read the project's lock file.
  */
 export async function edgeDeno(): Promise<string> {
   const args = ["eval", "console.log(Deno.execPath())"];

@@ -28,7 +28,7 @@ const service = await listenOnLoopback(
     if (status === "no response") return;
     if (!Number(status)) return request.socket.destroy();
     response.writeHead(Number(status), { Location: "/" }).flushHeaders();
-    // No other body ever comes. Clients that follow a redirect read its body first.
+    // Only a redirect's body ends: clients that follow read it first.
     if (status === "302") response.end();
   }),
 );
@@ -52,7 +52,7 @@ const EDITS: [shipped: string, tested: string][] = [
 
 /**
  * `build` makes a program of a file and the page's snippet. `command` runs it, in a folder below.
- * `stored` is where it stores. It `needs` these commands, and `lacks` what these words stand for.
+ * `stored` is where it stores. It `needs` these commands, and skips scenarios with what it `lacks`.
  */
 const FILES = {
   "panel.js": {

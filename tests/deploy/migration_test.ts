@@ -40,7 +40,7 @@ for (const defaults of ["closed", "open"] as const) {
     // The restore of a table that is gone runs all migrations again.
     await server.exec("drop table activation_keys");
     await migrate(server);
-    // As the Data API takes the file.
+    // Imports it as the Data API does.
     await server.exec(`${await readSnippet("create table public.exported_keys")}
       insert into public.exported_keys select * from
         json_populate_recordset(null::public.exported_keys, $$${exported}$$);

@@ -21,8 +21,8 @@ const ELSEWHERE =
 
 /**
  * By heading, what each snippet does. `1 200`: it returns 1 (a status, a count, or how many rows),
- * and the function then says 200 of `NAME`. SQL with a `;` happens before the next snippet, or, if
- * it stands before `again`, before the same snippet is run once more.
+ * and the function then says 200 of `NAME`. `again` runs the same snippet once more. SQL that ends
+ * in `;` runs before the next snippet, or before the repeat.
  */
 const STORY = {
   "Run it": "200 499",
@@ -135,7 +135,7 @@ Deno.test("operators: the code on the pages does what they say", async () => {
       while (told[0]?.endsWith(";")) await runSql(told.shift()!);
       if (told[0] === "again") told.shift();
       const result = await runIt(code);
-      if (result === undefined) break;
+      if (result === undefined) break; // It returns nothing.
       const seen = `${result} ${await ask(NAME)}`;
       assertEquals(seen, told.shift(), `${heading}: ${code}`);
     } while (told.find((part) => !part.endsWith(";")) === "again");

@@ -29,8 +29,8 @@ const readTables = async (page: string) =>
     .map((rows) => rows.map((row) => row.map(({ text }) => text)));
 
 Deno.test("pages: README.md has the contract's responses, and the callers' results", async () => {
-  const [spec = [], decided = [], asked] = await readTables("README.md");
-  const rows = [...spec, ...decided].map((row) => row.slice(1).join(" "));
+  const [specified = [], decided = [], asked] = await readTables("README.md");
+  const rows = [...specified, ...decided].map((row) => row.slice(1).join(" "));
   const responses = Object.values(RESPONSES).map(({ status, body }) =>
     `${status} ${body ? `\`${JSON.stringify(body)}\`` : "none"}`
   );

@@ -34,7 +34,7 @@ for (let round = 1; round <= ROUNDS; round++) {
 ratios.sort((one, other) => one - other);
 const [least, median, most] = [0, Math.floor(ROUNDS / 2), ROUNDS - 1]
   .map((nth) => ratios[nth]?.toFixed(2));
-console.log(`Speed, of bare supabase-js: ${median} (${least} to ${most})`);
+console.log(`Speed relative to bare: ${median} (${least} to ${most})`);
 
 /** Returns the milliseconds of CPU time that the function, or another entry, takes. */
 async function measure(entry?: URL): Promise<number> {

@@ -67,7 +67,7 @@ export async function startFunction(
   const serving = Promise.withResolvers<void>();
   const collect = (text: string) => {
     output += text;
-    // What it prints before that is in the error, if it fails.
+    // Before it serves, its output goes into the error.
     if (watch && url.port) process.stderr.write(text);
     // After each edit, the watcher takes another port: the last one counts.
     const [, address] = output.match(/.*Listening on (http:\S+)\s/s) ?? [];

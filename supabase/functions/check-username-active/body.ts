@@ -12,7 +12,7 @@ const MAX_BODY_MS = 10_000;
 
 /**
  * How much of a body that is too long is read and discarded, in bytes and in milliseconds. Without
- * that, a caller who still sends would lose the response; without limits, an endless one would.
+ * that, a caller who still sends would lose the response; without limits, it could go on for ever.
  */
 const MAX_DISCARDED_BYTES = 8 * 1024 * 1024;
 const MAX_DISCARDED_MS = 1_000;
@@ -31,7 +31,7 @@ const MIN_COUNTED_BYTES = 2 * 1024;
  * why there is none: it is too long, does not arrive within 10 s, or breaks off. Never throws.
  */
 export async function readBody(request: Request) {
-  // A body in chunks has no declared length. Deno 2.1 lets a `Content-Length` beside it pass.
+  // A body in chunks has no declared length. Deno 2.1 accepts a `Content-Length` beside it.
   const isChunked = request.headers.has("Transfer-Encoding");
   const declared = isChunked ? null : request.headers.get("Content-Length");
   if (declared !== null && Number(declared) <= MAX_BODY_BYTES) {
