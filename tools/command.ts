@@ -42,8 +42,10 @@ export function supabase(
  * cannot read the project's lock file.
  */
 export async function edgeDeno(): Promise<string> {
+  const path = Deno.env.get("EDGE_DENO");
+  if (path) return path;
   const args = ["eval", "console.log(Deno.execPath())"];
-  const options = { cwd: "/" };
-  return Deno.env.get("EDGE_DENO") ||
-    (await npx(`deno@${VERSIONS.edgeDeno}`, args, options)).stdout;
+  const found = await npx(`deno@${VERSIONS.edgeDeno}`, args, { cwd: "/" });
+  if (!found.success) throw new Error(found.stderr);
+  return found.stdout;
 }

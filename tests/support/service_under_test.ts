@@ -84,10 +84,9 @@ async function start(): Promise<Service & Partial<AsyncDisposable>> {
   const API_URL = env.API_URL ?? (isRemote ? "" : LOCAL_SERVICE.API_URL);
   if (!API_URL) throw new Error("Set API_URL to the address of the project.");
   // `supabase start` has these keys on every machine.
-  const { PUBLISHABLE_KEY, SECRET_KEY } = LOCAL_SERVICE;
   return {
     API_URL: API_URL.replace(/\/$/, ""),
-    PUBLISHABLE_KEY: env.TEST_PUBLISHABLE_KEY ?? PUBLISHABLE_KEY,
-    SECRET_KEY: env.TEST_SECRET_KEY ?? SECRET_KEY,
+    PUBLISHABLE_KEY: env.TEST_PUBLISHABLE_KEY ?? LOCAL_SERVICE.PUBLISHABLE_KEY,
+    SECRET_KEY: env.TEST_SECRET_KEY ?? LOCAL_SERVICE.SECRET_KEY,
   };
 }

@@ -16,8 +16,9 @@ import { cliCommand } from "./pages.ts";
  */
 export async function startUploadedService() {
   const command = await cliCommand("functions deploy");
-  const [upload] = await runOnPlatform(command);
-  const form = await upload!.formData();
+  const [upload, ...others] = await runOnPlatform(command);
+  if (!upload || others.length > 0) throw new Error("One upload was expected");
+  const form = await upload.formData();
   const files = form.getAll("file").filter((file) => file instanceof File);
 
   await using unfinished = new AsyncDisposableStack();
