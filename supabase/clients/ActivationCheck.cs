@@ -123,7 +123,7 @@ public static class ActivationCheck
     {
         var (second, name) = Stored();
         var ageS = NowS() - second;
-        return second > 0 && name == username && -DayS <= ageS && ageS < 14 * DayS;
+        return name == username && -DayS <= ageS && ageS < 14 * DayS;
     }
 
     static long NowS() => DateTimeOffset.UtcNow.ToUnixTimeSeconds();

@@ -81,7 +81,7 @@ bool hasRecent200(const std::string& username) {
   const Entry entry = load();
   const long long ageS = std::time(nullptr) - entry.second;
   const bool isRecent = -DAY_S <= ageS && ageS < 14 * DAY_S;
-  return entry.second > 0 && entry.name == username && isRecent;
+  return entry.name == username && isRecent;
 }
 
 /** A request. It lives until the simulator calls back, even if nobody waits for it any more. */
@@ -96,12 +96,14 @@ struct Request {
 };
 
 /** The simulator calls back when the request is done. Only then is its status known. */
-void onResponse(FsNetworkRequestId id, int, void* data) {
+void onResponse(FsNetworkRequestId id, int code, void* data) {
   const std::unique_ptr<std::shared_ptr<Request>> share(
       static_cast<std::shared_ptr<Request>*>(data));
   Request& request = **share;
   request.isOver = true;
-  const int status = fsNetworkHttpRequestGetErrorCode(id);
+  // The documentation calls both the error code, and says that the first may be 0 or negative.
+  const int first = fsNetworkHttpRequestGetErrorCode(id);
+  const int status = first > 0 ? first : code;
   if (status == 200) request.result = Result::Active;
   if (status == 499) request.result = Result::Inactive;
   if (status == 400 || status == 405 || status == 413) {

@@ -17,33 +17,21 @@ const BROWSER = {
 Deno.test("browser: panel.js, from another origin", async () => {
   const { API_URL } = serviceUnderTest();
   const panel = await readPage("supabase/clients/panel.js");
-  // Sends a byte, and stalls: before a byte, Chromium gives a page no status.
-  await using stalling = serveOnLoopback(() => {
-    const headers = {
-      "Access-Control-Allow-Origin": "*",
-      "Content-Type": "application/json",
-    };
-    const body = new ReadableStream({
-      start: (stream) => stream.enqueue(new Uint8Array([123])),
-    });
-    return new Response(body, { status: 499, headers });
-  });
+  const code = panel.replace("https://<ref>.supabase.co", API_URL);
   const page = new Blob(["<!doctype html>"], { type: "text/html" });
   await using simulator = serveOnLoopback(() => new Response(page));
   await using browser = await chromium.launch(BROWSER);
   const tab = await browser.newPage();
   for (
-    const [base, name, called] of [
-      [API_URL, SEEDED.username, "unlock"],
-      [API_URL, "nobody", "lock inactive"],
-      [stalling.url, "nobody", "lock inactive"],
-    ] as const
+    const [name, called] of [
+      [SEEDED.username, "unlock"],
+      ["nobody", "lock inactive"],
+    ]
   ) {
     await tab.goto(simulator.url);
-    const code = panel.replace("https://<ref>.supabase.co", base);
     const call = await tab.evaluate(`${code} new Promise((resolve) =>
       activation.keepAsking("${name}", () => resolve("unlock"),
         (result) => resolve("lock " + result)))`);
-    assertEquals(call, called, base);
+    assertEquals(call, called);
   }
 });

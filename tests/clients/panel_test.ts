@@ -2,11 +2,9 @@
 import FakeTimers from "@sinonjs/fake-timers";
 import { assert, assertEquals } from "@std/assert";
 import * as fc from "fast-check";
-import { fileURLToPath } from "node:url";
 import { FUNCTION_FOLDER, SEEDED } from "../../tools/project.ts";
 import { LOCAL_SERVICE, platformEnv } from "../../tools/stack/local_service.ts";
-import { makeTempFolder } from "../../tools/temp_folder.ts";
-import { loadPanel, startPanel } from "./drivers/panel.js";
+import { runPanel } from "./drivers/panel.js";
 import { play } from "./scenarios.ts";
 
 const EVENTS = "ask Amelia,ask Bessie,stop,clock -86500,clock 60,clock 1123200,"
@@ -17,15 +15,13 @@ const STEPS = fc.array(
 );
 
 Deno.test("clients: panel.js serves the name that was asked last, and no other", async () => {
-  await using folder = await makeTempFolder();
-  const file = fileURLToPath(new URL("panel.txt", folder.url));
   const property = fc.asyncProperty(STEPS, async (steps) => {
     let second = 0.5;
     const lines = steps.map(([pause, event]) => `${second += pause} ${event}`);
     lines.unshift("0 stored 1999999 Amelia");
     let user = "";
     let stored = "1999999 Amelia";
-    for (const line of await play(startPanel(file), file, lines)) {
+    for (const line of await play(runPanel, lines)) {
       const [happened = "", did = ""] = line.split(" -> ");
       if (happened.includes(" stop")) user = "";
       user = / ask (.*)/.exec(happened)?.[1] ?? user;
@@ -45,51 +41,48 @@ Deno.test("clients: panel.js serves the name that was asked last, and no other",
   await fc.assert(property, { numRuns: 300 });
 });
 
-/** What each user's panel does. Amelia and Bessie have a key; Amelia and Dora had a 200 before. */
-const USERS = {
-  Amelia: "unlock",
-  Bessie: "lock no answer, unlock",
-  Chloe: "lock no answer, lock inactive",
-  Dora: "unlock, lock inactive",
-};
+/** Ada and Bessie have a key. Ada and Dora had a 200 before. The outage ends at second 20. */
+const SCENARIOS = [
+  `0 stored 1999999 Ada; ask Ada -> unlock: 1999999 Ada; asks Ada; unlock: 1999999 Ada
+5 -> asks Ada; unlock: 1999999 Ada
+20 -> asks Ada; unlock: 2000023 Ada`,
+  `0 ask Bessie -> asks Bessie; lock no answer: nothing
+5 -> asks Bessie; lock no answer: nothing
+20 -> asks Bessie; unlock: 2000023 Bessie`,
+  `0 ask Chloe -> asks Chloe; lock no answer: nothing
+5 -> asks Chloe; lock no answer: nothing
+20 -> asks Chloe; lock inactive: nothing`,
+  `0 stored 1999999 Dora; ask Dora -> unlock: 1999999 Dora; asks Dora; unlock: 1999999 Dora
+5 -> asks Dora; unlock: 1999999 Dora
+20 -> asks Dora; lock inactive: nothing`,
+];
 
-Deno.test("clients: users of panel.js in an outage of 20 s", async () => {
-  const env = Object.entries(platformEnv(LOCAL_SERVICE));
-  for (const variable of env) Deno.env.set(...variable);
+Deno.test("clients: users of panel.js in an outage of the Data API, in exact time", async () => {
+  for (const variable of Object.entries(platformEnv(LOCAL_SERVICE))) {
+    Deno.env.set(...variable);
+  }
   const { default: edgeFunction } = await import(`${FUNCTION_FOLDER}index.ts`);
-  const clock = FakeTimers.install({
-    now: 2_000_000_000,
-    toFake: ["Date", "performance", "setTimeout", "clearTimeout"],
-  });
-  let backAt = 0;
+  Math.random = () => 0.5; // The function's attempts vary by it.
+  const serve = async (body: string) => {
+    const request = new Request("http://a", { method: "POST", body });
+    return (await edgeFunction.fetch(request)).status;
+  };
   globalThis.fetch = (...args) => {
-    if (clock.now < backAt) return Promise.reject(new TypeError("No network"));
-    const hasKey = /=eq\.(Amelia|Bessie)\b/.test(new Request(...args).url);
+    const isAway = Date.now() < 2_000_020_000;
+    if (isAway) return Promise.reject(new TypeError("No network"));
+    const hasKey = /=eq\.(Ada|Bessie)\b/.test(new Request(...args).url);
     const rows = hasKey ? [{ project_id: SEEDED.project_id }] : [];
     return Promise.resolve(Response.json(rows));
   };
 
-  for (const [username, expected] of Object.entries(USERS)) {
-    backAt = clock.now + 20_000;
-    const had200 = expected.startsWith("unlock");
-    let entry = had200 ? `${clock.now / 1_000} ${username}` : "";
-    const panel = loadPanel({
-      GetStoredData: () => entry,
-      SetStoredData: (_: string, text: string) => entry = text,
-      async send(body: string, respond: (status: number) => void) {
-        const request = new Request("http://a", { method: "POST", body });
-        respond((await edgeFunction.fetch(request)).status);
-      },
+  for (const scenario of SCENARIOS) {
+    const clock = FakeTimers.install({
+      now: 2_000_000_000,
+      toFake: ["Date", "performance", "setTimeout", "clearTimeout"],
     });
-    const calls: string[] = [];
-    const call = (what: string) => {
-      if (calls.at(-1) !== what) calls.push(what);
-      return new Promise(() => {}); // Which the panel does not wait for.
-    };
-    const lock = (result: string) => call(`lock ${result}`);
-    panel.keepAsking(username, () => call("unlock"), lock);
-    await clock.tickAsync(120_000);
-    assertEquals(calls.join(", "), expected, username);
+    const run = (events: string[]) => runPanel(events, serve, clock);
+    const lines = [...scenario.split("\n"), "60"];
+    assertEquals(await play(run, lines), lines);
+    clock.uninstall();
   }
-  clock.uninstall();
 });

@@ -1,54 +1,74 @@
-// Plays a scenario to ActivationCheck.cs, in the protocol of startProgram.
+// Reads events, a line each, and prints what ActivationCheck.cs does, as `play` describes.
 using System;
 using System.Collections.Generic;
+using System.Diagnostics;
+using System.IO;
 using System.Threading.Tasks;
 
 static class Simulated
 {
-    public static DateTimeOffset UtcNow;
-    static readonly string[] results = { "active", "inactive", "mistake", "no answer" };
-    static readonly List<TaskCompletionSource<string>> waiting =
-        new List<TaskCompletionSource<string>>();
+    public static string Status; // What the real service is asked for.
+    static string service = "200";
+    static readonly List<string> answers = new List<string>(); // Of a service that was silent.
+    static double nowS, untilS, clockS = 2000000;
 
-    static Task<string> WaitFor(string word, object about)
+    // Lets time pass. Then events happen, in this call, too.
+    static void WaitUntil(Func<bool> isOver)
     {
-        Console.WriteLine(word + " " + waiting.Count + " " + about);
-        waiting.Add(new TaskCompletionSource<string>());
-        return waiting[waiting.Count - 1].Task;
+        while (!isOver())
+            if (nowS < untilS) nowS = Math.Round(nowS + 0.1, 1);
+            else HandleEvent();
     }
 
-    public static Task Delay(TimeSpan time) => WaitFor("waits", time.TotalSeconds);
+    public static DateTimeOffset UtcNow =>
+        DateTimeOffset.FromUnixTimeMilliseconds((long)(1000 * (clockS + nowS)));
 
-    public static async Task<ActivationCheck.Result> CheckActiveAsync(string name) =>
-        (ActivationCheck.Result)Array.IndexOf(results, await WaitFor("asks", name));
+    public static Task Delay(TimeSpan time)
+    {
+        var endS = nowS + time.TotalSeconds;
+        WaitUntil(() => nowS >= endS);
+        return Task.CompletedTask;
+    }
+
+    // Where the service is silent, waits for an answer. Then asks the real service for it.
+    public static Task<ActivationCheck.Result> CheckActiveAsync(string name)
+    {
+        Console.WriteLine("asks " + name);
+        var (status, earlier, endS) = (service, answers.Count, nowS + 10);
+        if (status == "silent") WaitUntil(() => nowS >= endS || answers.Count > earlier);
+        Status = answers.Count > earlier ? answers[earlier] : status;
+        return Task.FromResult(ActivationCheck.CheckActiveAsync(name).Result);
+    }
 
     static async void Ask(string name)
     {
         Action<string> call = what =>
         {
-            Console.WriteLine(what);
+            var file = "check-username-active/6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4.txt";
+            Console.WriteLine(what + ": " + (File.Exists(file) ? File.ReadAllText(file) : ""));
             if (name.EndsWith("!")) throw new InvalidOperationException();
         };
+        string[] results = { "active", "inactive", "mistake", "no answer" };
         Action<ActivationCheck.Result> onLock = result => call("lock " + results[(int)result]);
         try { await ActivationCheck.KeepAskingAsync(name, () => call("unlock"), onLock); }
         catch (InvalidOperationException) { Console.WriteLine("error"); }
     }
 
-    static void Main()
+    static void HandleEvent()
     {
-        Console.WriteLine(".");
-        for (string line; (line = Console.ReadLine()) != null; Console.WriteLine("."))
-        {
-            var words = line.Split(new[] { ' ' }, 4);
-            var about = words[3];
-            UtcNow = DateTimeOffset.FromUnixTimeMilliseconds((long)(1000 * double.Parse(words[1])));
-            if (words[2] == "ask") Ask(about);
-            if (words[2] == "check")
-                Console.WriteLine(results[(int)ActivationCheck.CheckActiveAsync(about).Result]);
-            if (words[2] == "stop") ActivationCheck.StopAsking();
-            if (words[2] != "reply") continue;
-            words = about.Split(new[] { ' ' }, 3);
-            waiting[int.Parse(words[0])].SetResult(words[2]);
-        }
+        var line = Console.ReadLine();
+        if (line == null) Environment.Exit(0);
+        var words = (line + " ").Split(new[] { ' ' }, 2);
+        var about = words[1].Trim();
+        if (words[0] == "until") untilS = double.Parse(about);
+        if (words[0] == "print") Console.WriteLine(about);
+        if (words[0] == "sh") Process.Start("sh", "-c \"" + about + "\"").WaitForExit();
+        if (words[0] == "ask") Ask(about);
+        if (words[0] == "stop") ActivationCheck.StopAsking();
+        if (words[0] == "service") service = about;
+        if (words[0] == "answer") answers.Add(about);
+        if (words[0] == "clock") clockS += int.Parse(about);
     }
+
+    static void Main() => WaitUntil(() => false);
 }

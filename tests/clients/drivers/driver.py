@@ -1,4 +1,5 @@
-"""Plays a scenario to check_active.py, in the protocol of startProgram."""
+"""Reads events, a line each, and prints what check_active.py does, as `play` describes."""
+import os
 import sys
 from threading import Event, Thread
 from types import SimpleNamespace
@@ -6,25 +7,39 @@ from types import SimpleNamespace
 sys.path.insert(0, "..")
 import check_active as code
 
-check_active = code.check_active
-replies = []  # To each question and pause, in their order.
+check_active, address = code.check_active, code.SERVICE
+service = "200"
+answers = []  # To those who wait for a silent service.
+now_s = until_s = 0
+clock_s = 2_000_000  # At second 0.
 
-def wait(word, about):
-    """Waits for a reply. Until it comes, other events happen, in this thread, too."""
-    number = len(replies)
-    replies.append(None)
-    print(word, number, about)
-    while replies[number] is None:
-        handle_event()
-    return replies[number]
+def wait_until(is_over):
+    """Lets time pass. Then events happen, in this thread, too."""
+    global now_s
+    while not is_over():
+        if now_s < until_s:
+            now_s = round(now_s + 0.1, 1)
+        else:
+            handle_event()
+
+def simulated_check(name):
+    """Where the service is silent, waits for an answer. Then asks the real service for it."""
+    print("asks", name)
+    status, earlier, end_s = service, len(answers), now_s + 10
+    if status == "silent":
+        wait_until(lambda: now_s >= end_s or len(answers) > earlier)
+        status = answers[-1] if len(answers) > earlier else "silent"
+    code.SERVICE = f"{address}?{status}"
+    return check_active(name)
 
 class SimulatedEvent(Event):
     def wait(self, seconds):
-        wait("waits", seconds)
+        end_s = now_s + seconds
+        wait_until(lambda: now_s >= end_s)
 
 def ask(name):
     def call(what):
-        print(what)
+        print(f"{what}:", code.FILE.read_text() if code.FILE.is_file() else "")
         if name.endswith("!"):
             raise RuntimeError
 
@@ -34,21 +49,27 @@ def ask(name):
         print("error")
 
 def handle_event():
-    print(".", flush=True)
-    _, wall_s, event, about = (sys.stdin.readline().rstrip("\n") or sys.exit()).split(" ", 3)
-    code.time = SimpleNamespace(time=lambda: float(wall_s))
+    global service, until_s, clock_s
+    event, _, about = (sys.stdin.readline().rstrip("\n") or sys.exit()).partition(" ")
+    if event == "until":
+        until_s = float(about)
+    if event == "print":
+        print(about)
+    if event == "sh":
+        os.system(about)
     if event == "ask":
         ask(about)
-    if event == "check":
-        print(check_active(about))
-    if event == "reply":
-        number, _, result = about.split(" ", 2)
-        replies[int(number)] = result
     if event == "stop":
         code.stop_asking()
+    if event == "service":
+        service = about
+    if event == "answer":
+        answers.append(about)
+    if event == "clock":
+        clock_s += int(about)
 
-code.check_active = lambda name: wait("asks", name)
+code.check_active = simulated_check
+code.time = SimpleNamespace(time=lambda: clock_s + now_s)
 code.random = SimpleNamespace(uniform=lambda *_: 1)
 code.threading = SimpleNamespace(Event=SimulatedEvent, Thread=Thread)
-while True:
-    handle_event()
+wait_until(lambda: False)

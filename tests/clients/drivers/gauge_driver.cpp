@@ -1,9 +1,10 @@
-// Plays a scenario to gauge.cpp and the page's snippet for it, in the protocol of startProgram.
+// Reads events, a line each, and prints what gauge.cpp does, as `play` describes.
 // The SDK does what its documentation says, and calls back for a cancelled request, too.
 #include <chrono>
 #include <cmath>
-#include <functional>
+#include <fstream>
 #include <iostream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -13,10 +14,11 @@ enum { PANEL_SERVICE_PRE_INSTALL, PANEL_SERVICE_PRE_DRAW, PANEL_SERVICE_PRE_KILL
 using FsNetworkRequestId = size_t;
 using Callback = void (*)(FsNetworkRequestId, int error, void* data);
 struct FsNetworkHttpRequestParam { char* postField; };
+struct Sent { Callback callback; void* data; std::string response; };
 
-static double nowS, wallS;
-static int status;
-static std::vector<std::function<void()>> waiting;
+static double nowS, clockS = 2000000;
+static std::string sends = "200", frames = "on";
+static std::vector<Sent> requests;  // The place of a request is its number, less one.
 
 struct SimulatedClock : std::chrono::steady_clock {
   static time_point now() {
@@ -24,42 +26,71 @@ struct SimulatedClock : std::chrono::steady_clock {
   }
 };
 
-/** Has frames drawn then. Returns by what a pause varies. */
-static int drawAfter(int seconds) {
-  std::cout << "waits " << waiting.size() << ' ' << seconds << '\n';
-  waiting.push_back([] {});
-  return 1;
-}
-
 static FsNetworkRequestId fsNetworkHttpRequestPost(const char*, FsNetworkHttpRequestParam* param,
                                                    Callback callback, void* data) {
-  drawAfter(10);
-  const FsNetworkRequestId id = waiting.size();
-  std::cout << "asks " << id << ' ' << param->postField << '\n';
-  waiting.push_back([=] { callback(id, 0, data); });
-  return id;
+  std::cout << "asks " << param->postField << '\n';
+  requests.push_back({callback, data, sends});
+  return requests.size();
 }
-static int fsNetworkHttpRequestGetErrorCode(FsNetworkRequestId) { return status; }
+static int statusOf(FsNetworkRequestId id) {
+  return std::atoi(requests[id - 1].response.c_str());  // 0 without a network.
+}
+/** Every other status is only given to the callback. */
+static int fsNetworkHttpRequestGetErrorCode(FsNetworkRequestId id) {
+  return id % 2 ? statusOf(id) : 0;
+}
 static bool fsNetworkHttpCancelRequest(FsNetworkRequestId) { return true; }
 
 #include "snippet.cpp"
 
+static void print(const std::string& call) {
+  std::ifstream file(activation::STORED_FILE);
+  std::string entry;
+  std::getline(file, entry);
+  std::cout << call << ": " << entry << '\n';
+}
+
+/** Answers what waits for a silent service, even what was cancelled. */
+static void answer(const std::string& status) {
+  for (Sent& request : requests) {
+    if (request.response == "silent") request.response = status;
+  }
+}
+
+static void draw(activation::Asking& asked) {
+  asked.update();
+  for (size_t i = 0; i < requests.size(); ++i) {
+    if (!requests[i].callback || requests[i].response == "silent") continue;
+    const int code = i % 2 ? statusOf(i + 1) : 0;
+    std::exchange(requests[i].callback, nullptr)(i + 1, code, requests[i].data);
+  }
+}
+
 int main() {
-  activation::Asking asked([] { std::cout << "unlock\n"; }, [](activation::Result result) {
+  activation::Asking asked([] { print("unlock"); }, [](activation::Result result) {
     const std::string results[] = {"", "inactive", "mistake", "no answer"};
-    std::cout << "lock " + results[static_cast<int>(result)] + '\n';
+    print("lock " + results[static_cast<int>(result)]);
   });
-  std::string event, about, frames;
-  while (std::cout << '.' << std::endl, std::cin >> nowS >> wallS >> event) {
-    std::getline(std::cin.ignore(), about);
+  double untilS = 0;
+  for (std::string line; std::getline(std::cin, line);) {
+    std::istringstream words(line);
+    std::string event, about;
+    std::getline(words >> event >> std::ws, about);
+    if (event == "until") untilS = std::stod(about);
+    if (event == "print") std::cout << about << '\n';
+    if (event == "sh" && std::system(about.c_str()) != 0) return 1;
     if (event == "ask") asked.ask(about);
     if (event == "stop") asked.stop();
+    if (event == "service") sends = about;
+    if (event == "clock") clockS += std::stod(about);
     if (event == "frames") frames = about;
-    if (event == "reply") {
-      status = std::atoi(about.c_str() + about.find(' '));  // 0 without a network.
-      waiting.at(std::stoul(about))();
+    if (event == "answer") answer(about);
+    while (true) {
+      for (int frame = 0; frame < 5 && frames == "on"; ++frame) draw(asked);
+      if (nowS >= untilS) break;
+      nowS = std::round(10 * nowS + 1) / 10;
     }
-    if (frames == "off") continue;
-    for (int frame = event == "frames" ? 4 : 0; frame < 5; ++frame) asked.update();
   }
+  answer("off");
+  draw(asked);
 }

@@ -1,68 +1,80 @@
-// Loads panel.js as it ships, and plays a scenario to it.
-import { readFileSync, writeFileSync } from "node:fs";
-import { setImmediate } from "node:timers/promises";
+// Runs panel.js, as it ships, in this process.
+import FakeTimers from "@sinonjs/fake-timers";
+import { readFileSync } from "node:fs";
 
 const shipped = new URL("../../../supabase/clients/panel.js", import.meta.url);
 const code = readFileSync(shipped, "utf8").replace("<ref>", "example")
   .replace("(500 + 1000 * Math.random())", "1000"); // Pauses do not vary.
 
 /**
- * Loads panel.js into an engine, whose `send` gets the body of a request, and a function to call
- * with the status: 0 without a network. What the engine lacks is a global variable.
+ * Runs panel.js through these events, and returns what it does, as `play` describes. `serve` gets
+ * the body of a request and what the service sends by the scenario. It returns a status, or
+ * something else where there is no network.
  */
-export function loadPanel({ send, ...engine }) {
-  engine.console = { error() {} };
-  engine.XMLHttpRequest = class {
-    open = (_, url) => this.responseURL = url;
-    abort() {}
-    send(body) {
-      send(body, (status) => {
-        const isRedirect = status === 302; // The engine follows it.
-        if (isRedirect) this.responseURL = "https://example.com/";
-        this.status = isRedirect ? 200 : status;
+export async function runPanel(
+  events,
+  serve = (_body, status) => status,
+  clock = FakeTimers.createClock(2_000_000_000),
+) {
+  const printed = [];
+  const print = (text) => printed.push(text);
+  const waiting = []; // For an answer of a silent service.
+  let service = "200";
+  let stored = { entry: "" };
+  let nowS = 0;
+
+  const engine = {
+    ...clock,
+    console: { error() {} },
+    GetStoredData: () => stored.entry,
+    SetStoredData: (_, entry) => stored.entry = entry,
+    XMLHttpRequest: class {
+      open = (_, url) => this.responseURL = url;
+      abort() {}
+      async send(body) {
+        print(`asks ${body}`);
+        const answer = new Promise((resolve) => waiting.push(resolve));
+        const silent = service === "silent";
+        const status = silent ? await answer : await serve(body, service);
+        // The engine follows a redirect.
+        if (status === "302") this.responseURL = "https://example.com/";
+        this.status = status === "302" ? 200 : Number(status) || 0;
         this.readyState = 2; // The body never comes.
         this.onreadystatechange?.();
-      });
-    }
+      }
+    },
   };
   const load = new Function(...Object.keys(engine), `${code}return activation`);
-  return load(...Object.values(engine));
-}
+  const panel = load(...Object.values(engine));
 
-/** Starts panel.js in this process, as startProgram starts the others in theirs. */
-export function startPanel(file) {
-  const said = [];
-  const waiting = [];
-  let wallMs = 0;
-
-  const wait = (word, about, goOn) =>
-    said.push(`${word} ${waiting.push(goOn) - 1} ${about}`);
-  const panel = loadPanel({
-    Date: { now: () => wallMs },
-    setTimeout: (goOn, ms) => wait("waits", ms / 1000, goOn),
-    clearTimeout() {},
-    GetStoredData: () => readFileSync(file, "utf8"),
-    SetStoredData: (_, entry) => writeFileSync(file, entry),
-    send: (body, respond) => wait("asks", body, respond),
-  });
-  const events = {
+  const happens = {
+    print,
+    until(second) {
+      const ms = 1000 * (second - nowS);
+      nowS = Number(second);
+      return clock.tickAsync(ms);
+    },
     ask(name) {
       const call = (what) => {
-        said.push(what);
+        print(`${what}: ${stored?.entry ?? ""}`);
         if (name.endsWith("!")) throw new Error("Of the add-on");
+        return new Promise(() => {}); // Which the panel does not wait for.
       };
       const lock = (result) => call(`lock ${result}`);
       panel.keepAsking(name, () => call("unlock"), lock)
-        .catch(() => said.push("error"));
+        .catch(() => print("error"));
     },
-    reply: (id, status) => waiting[id](parseInt(status) || 0),
     stop: panel.stopAsking,
+    service: (status) => service = status,
+    answer: (status) => waiting.forEach((resolve) => resolve(status)),
+    clock: (seconds) => clock.setSystemTime(clock.now + 1000 * seconds),
+    stored: (entry) => stored = { entry },
+    storage: () => stored = undefined, // Broken.
   };
-  const tell = async (_second, wallS, event, ...about) => {
-    wallMs = 1000 * wallS;
-    events[event](...about);
-    await setImmediate();
-    return said.splice(0);
-  };
-  return { tell, pid: undefined, [Symbol.dispose]: () => undefined };
+  for (const event of events) {
+    const [what, about] = event.split(/ (.*)/);
+    await happens[what](about);
+    await clock.tickAsync(0);
+  }
+  return printed;
 }
