@@ -13,17 +13,17 @@ const PRODUCT = SEEDED.project_id;
 const NAME = "O'Brien#1937";
 const KEYS = "public.activation_keys";
 
-/** How lines begin that are not run here. */
+/** Beginnings of the lines that are not run here. */
 const LEFT_OUT = [
-  /^(cd|git (clone|switch|pull|checkout|rev-parse|diff <))/, // In a clone.
+  /^(cd|git (clone|switch|pull|checkout|rev-parse|diff <))/, // Work in a clone.
   /^npx -y deno@/, // Tasks of `deno.json`.
   /^npx \S+ (start|functions serve|login|link)/, // Need Docker or an account.
   /^npx \S+ db push/, // tests/deploy/migration_test.ts runs it.
 ];
 
 /**
- * Snippets under one heading, in their order: a text that each has, and what it returns (two
- * numbers if it runs twice). After each, the function's status for `NAME` is `status`.
+ * A heading, and snippets under it in their order: a text that each has, and what it returns (two
+ * numbers if it is run twice). After each, the function's status for `NAME` is `status`.
  *
  * A snippet returns the status that `curl -i` prints, the number that `node` prints or `count(*)`
  * selects, how many lines `git diff` shows, or else how many rows come back.
@@ -55,11 +55,11 @@ const STORY: (Step | string)[] = [
   ["Change the secret key", { "<new secret key>": 200, "api-keys": 0 }, 200],
   ["Change the secret key", { "<old id>": 0, "<new id>": 0, "deploy": 0 }, 200],
   `insert into ${KEYS} (project_id, curr_user) select '<product>',
-    unnest(array[' o''brien #8', 'lost', 'moved', 'revoked', null, null])`,
+    unnest(array[' O''BRIEN #8', 'lost', 'moved', 'revoked', null, null])`,
   ["Move to another project", { "functions deploy": 0, "db query": 7 }, 200],
   `truncate ${KEYS}`,
   ["Move to another project", { "merge-duplicates": [201, 200] }, 200],
-  // The lookup finds this row by its key, and ' o''brien #8' by the name.
+  // The lookup finds this row by its key, and ' O''BRIEN #8' by the name.
   `update ${KEYS} set curr_user = 'another' where curr_user = '<name>' returning id`,
   ["There is no active key for this name", { "as key": 2, "is null": 0 }, 499],
   ["There is no active key for this name", { "returning id": 1 }, 200],
