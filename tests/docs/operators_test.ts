@@ -1,8 +1,7 @@
-/** The code for operators is run in the pages' order, with placeholders filled. */
-import { assertEquals, assertMatch } from "@std/assert";
-import { run } from "../../tools/command.ts";
+/** The code on the pages for operators runs in the pages' order, and does what they say. */
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { serveOnLoopback } from "../../tools/loopback.ts";
-import { FUNCTION_URL_PATH, PROJECT, SEEDED } from "../../tools/project.ts";
+import { FUNCTION_URL_PATH, SEEDED } from "../../tools/project.ts";
 import { startStack } from "../../tools/stack/stack.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { runOnPlatform } from "../support/management_api.ts";
@@ -10,57 +9,88 @@ import { cliArgs, OPERATORS, readSnippets } from "../support/pages.ts";
 import { runLine } from "../support/processes.ts";
 import { check } from "../support/requests.ts";
 
-const KEYS = "public.activation_keys";
-const NAME = "O'Brien#1937";
-const NAMED = `where curr_user = 'O''Brien#1937'`;
 const PRODUCT = SEEDED.project_id;
+const NAME = "O'Brien#1937";
+const KEYS = "public.activation_keys";
 
-/** Lines for a person, or for other tests. */
-const ELSEWHERE =
-  /^(cd|git (?!diff --no)|npx -y|npx \S+ (start|functions serve|login|link|db push))/;
+/** Beginnings of the lines that are not run here. */
+const LEFT_OUT = [
+  /^(cd|git (clone|switch|pull|checkout|rev-parse|diff <))/, // Work in a clone.
+  /^npx -y deno@/, // Tasks of `deno.json`.
+  /^npx \S+ (start|functions serve|login|link)/, // Need Docker or an account.
+  /^npx \S+ db push/, // tests/deploy/migration_test.ts runs it.
+];
 
 /**
- * By heading, what each snippet does. `1 200`: it returns 1 (a status, a count, or how many rows),
- * and the function then says 200 of `NAME`. `again` runs the same snippet once more. SQL that ends
- * in `;` runs before the next snippet, or before the repeat.
+ * A heading, and snippets under it in their order: a text that each has, and what it returns (two
+ * numbers if it is run twice). After each, the function's status for `NAME` is `status`.
+ *
+ * A snippet returns the status that `curl -i` prints, the number that `node` prints or `count(*)`
+ * selects, how many lines `git diff` shows, or else how many rows come back.
  */
-const STORY = {
-  "Run it": "200 499",
-  "Deploy": "499 499",
-  "Operate check-username-active": "499 499",
-  "It works": "1 499, 1 499, 1 499",
-  "Keys": `truncate ${KEYS}; 0 499, 0 499, 2 499, 1 200, again 0 200,
-    update ${KEYS} set curr_user = 'Somebody'; 1 200, 1 499, 1 499, 1 200`,
-  "Your back end": `truncate ${KEYS}; 1 499, 1 200, again 0 200`,
-  "Back it up": "1 200, 1 200, 1 200",
-  "Change the secret key": "200 200, 1 200, 1 200, 1 200",
-  "Move to another project": `insert into ${KEYS} (project_id, curr_user)
-      select '${PRODUCT}', unnest(array['lost', 'moved', 'revoked', null, null]);
-    6 200, truncate ${KEYS}; 201 200, again 200 200`,
-  "There is no active key for this name": `
-    update ${KEYS} set curr_user = 'o’BRIEN' ${NAMED} returning id; 1 499,
-    update ${KEYS} set curr_user = ' o''brien #8' where id = '<key>';
-    select gen_random_uuid() as id; again 1 499,
-    select id from ${KEYS} where curr_user = ' o''brien #8'; 0 499, 1 200`,
-  "The secret key leaked": `401 200,
-    update ${KEYS} set curr_user = 'moved 2' where curr_user = 'moved'; 6 200, 2 200`,
-  "Keys are lost or wrong": `update ${KEYS} set curr_user = 'first use'
-      where id = (select id from ${KEYS} where curr_user is null limit 1);
-    delete from ${KEYS} where curr_user in ('revoked', 'lost');
-    update ${KEYS} set curr_user = 'wrongname' ${NAMED} or curr_user is null;
-    0 404, 201 404, 6 404, 1 404,
-    select id from ${KEYS} where curr_user = 'moved 2'; 1 404,
-    update public.exported_keys set curr_user = 'moved 2' where id = '<key>';
-    select id from public.exported_keys where curr_user = 'revoked'; 1 404,
-    3 404, 0 404, 0 404`,
-  "A refund": `select id from ${KEYS} ${NAMED}; 1 499`,
-  "A customer's data": `insert into ${KEYS} values
-    (default, '${PRODUCT}', '<name>') returning id; 1 200, 1 499`,
-  "Log codes": "0 499, 0 499, 1 499, 0 499",
-};
+type Step = [string, { [text: string]: number | number[] }, status: number];
 
-/** What happens, what comes back, or that the same is run once more. */
-const PARTS = /again|\d+ \d+|[a-z][^;]*;/g;
+/**
+ * An operator's work, in the pages' order. A string is SQL that no page has: what happens between
+ * two snippets. The first `id` that a snippet or a string returns is `<key>` from then on.
+ */
+const STORY: (Step | string)[] = [
+  ["Run it", { "CaptainKirin": 200 }, 499],
+  ["Deploy", { "functions deploy": 0, "nobody": 499 }, 499],
+  ["Operate check-username-active", { "<name>": 499 }, 499],
+  ["It works", { "gen_random_uuid": 1, "insert": 1, "delete": 1 }, 499],
+  `truncate ${KEYS}`,
+  ["Keys", { "group by": 0, "order by": 0, "generate_series": 2 }, 499],
+  ["Keys", { "curr_user is null": [1, 0] }, 200],
+  `update ${KEYS} set curr_user = 'Somebody'`,
+  ["Keys", { "set curr_user = '<name>'": 1 }, 200],
+  ["Keys", { "set curr_user = null": 1, "delete": 1 }, 499],
+  ["Keys", { "insert": 1 }, 200],
+  `truncate ${KEYS}`,
+  ["Your back end", { "<product>": 1 }, 499],
+  ["Your back end", { "curr_user=is.null": [1, 0] }, 200],
+  ["Watch it", { "logs": 0 }, 200],
+  ["Back it up", { "db query": 1, "node": 1, "count(*)": 1 }, 200],
+  ["Upgrade and go back", { "functions deploy": 0 }, 200],
+  ["Change the secret key", { "<new secret key>": 200, "api-keys": 0 }, 200],
+  ["Change the secret key", { "<old id>": 0, "<new id>": 0, "deploy": 0 }, 200],
+  `insert into ${KEYS} (project_id, curr_user) select '<product>',
+    unnest(array[' O''BRIEN #8', 'lost', 'moved', 'revoked', null, null])`,
+  ["Move to another project", { "functions deploy": 0, "db query": 7 }, 200],
+  `truncate ${KEYS}`,
+  ["Move to another project", { "merge-duplicates": [201, 200] }, 200],
+  // The lookup finds this row by its key, and ' O''BRIEN #8' by the name.
+  `update ${KEYS} set curr_user = 'another' where curr_user = '<name>' returning id`,
+  ["There is no active key for this name", { "as key": 2, "is null": 0 }, 499],
+  ["There is no active key for this name", { "returning id": 1 }, 200],
+  ['500, "Database error"', { "logs": 0 }, 200],
+  ["The secret key leaked", { "deploy": 0, "<leaked key>": 401 }, 200],
+  `update ${KEYS} set curr_user = 'moved 2' where curr_user = 'moved'`,
+  ["The secret key leaked", { "db query": 7, "git diff": 2 }, 200],
+  ["A flood", { "logs": 0 }, 200],
+  ["A flood", { "functions delete": 0 }, 404],
+  ["A flood", { "functions deploy": 0 }, 200],
+  // Since the first export: a first use, two keys that are gone, and wrong names.
+  `update ${KEYS} set curr_user = 'first use'
+    where id = (select id from ${KEYS} where curr_user is null limit 1)`,
+  `delete from ${KEYS} where curr_user in ('revoked', 'lost')`,
+  `update ${KEYS} set curr_user = 'wrongname' where curr_user = '<name>' or curr_user is null`,
+  ["Keys are lost or wrong", { "functions delete": 0, "create": 0 }, 404],
+  ["Keys are lost or wrong", { "curl": 201, "name_then": 6, "wrong": 1 }, 404],
+  `select id from ${KEYS} where curr_user = 'moved 2'`,
+  ["Keys are lost or wrong", { "set curr_user = '<name>'": 1 }, 404],
+  `update public.exported_keys set curr_user = 'moved 2' where id = '<key>';
+    select id from public.exported_keys where curr_user = 'revoked'`,
+  ["Keys are lost or wrong", { "delete": 1, "on conflict": 3 }, 404],
+  ["Keys are lost or wrong", { "not in": 0, "drop table": 0 }, 404],
+  ["Keys are lost or wrong", { "functions deploy": 0 }, 200],
+  `select id from ${KEYS} where curr_user = '<name>'`,
+  ["A refund", { "delete": 1 }, 499],
+  `insert into ${KEYS} values (default, '<product>', '<name>') returning id`,
+  ["A customer's data", { "select": 1 }, 200],
+  ["A customer's data", { "set curr_user = null": 1 }, 499],
+  ["Log codes", { "grant": 0, "notify": 0, "terminate": 1, "locks": 0 }, 499],
+];
 
 Deno.test("operators: the code on the pages does what they say", async () => {
   await using stack = await startStack();
@@ -68,91 +98,103 @@ Deno.test("operators: the code on the pages does what they say", async () => {
   const { service: { API_URL, SECRET_KEY }, exec, targets } = stack;
   const { edgeFunction } = targets;
   const sent: string[] = [];
-  /** A stand-in for the Management API, and for the platform without the function. */
-  await using platform = serveOnLoopback(async (request) => {
-    sent.push(`${request.url.split("/").pop()} ${await request.text()}`);
-    return Response.json(["NOT_FOUND"], { status: 404 });
+  /** A stand-in for the Management API, and for a project without the function. */
+  await using platform = serveOnLoopback(async ({ url, body }) => {
+    sent.push(`${url.split("/").pop()} ${await new Response(body).text()}`);
+    return Response.json([], { status: 404 });
   });
   const ask = async (name: string) => {
-    const response = await check(PRODUCT, name, API_URL + FUNCTION_URL_PATH);
-    await response.body?.cancel();
-    return response.status;
-  };
-  const values: Record<string, string> = {
-    "http://127.0.0.1:54321": API_URL,
-    "https://api.supabase.com": platform.url,
-    "<secret key>": SECRET_KEY,
-    "<new secret key>": SECRET_KEY,
-    "<product>": PRODUCT,
-    "<how many>": "2",
-    "<pid>": "0",
-    "../": "./",
-  };
-  const fill = (code: string, name: string) =>
-    Object.entries({ ...values, "<name>": name })
-      .reduce((text, [old, by]) => text.replaceAll(old, () => by), code)
-      .replaceAll(/https:..<(new )?ref>.supabase.co/g, API_URL)
-      .replaceAll(/<(\w+) ?(\w*)>/g, "$1$2");
-  const runSql = async (code: string) => {
-    const rows = await exec(fill(code, NAME.replaceAll("'", "''")));
-    if (rows[0]?.id) values["<key>"] = `${rows[0].id}`;
-    return Number(rows[0]?.count ?? rows.length);
-  };
-  const runShell = async (code: string) => {
-    // Differences are an error of `git diff`.
-    const { stdout } = await runLine(fill(code, NAME), { cwd: folder.url })
-      .catch((error) => error);
-    if (code.startsWith("git")) return stdout.match(/^[+-](?![+-])/gm)?.length;
-    const status = stdout.match(/.*^HTTP\/1.1 (\d+)/ms)?.[1];
-    if (code.startsWith("node") || status) return Number(status ?? stdout);
-    const keys = JSON.parse(stdout);
-    if (keys[0]?.id) values["<key>"] = keys[0].id;
-    return keys.length;
-  };
-  const runCli = async (code: string) => {
-    const [, sql = "", file] = fill(code, NAME).match(/"(.*)" > (.*)/) ?? [];
-    if (file) {
-      const rows = await exec(sql);
-      const path = new URL(file, folder.url);
-      await Deno.writeTextFile(path, JSON.stringify(rows, null, 2));
-      return rows.length;
-    }
-    targets.edgeFunction = /delete/.test(code) ? platform : edgeFunction!;
-    if (/deploy/.test(code)) return;
-    await runOnPlatform(cliArgs(code).filter((arg) => arg !== "--remote"));
+    const url = API_URL + FUNCTION_URL_PATH;
+    const { status, body } = await check(PRODUCT, name, url);
+    await body?.cancel();
+    return status;
   };
 
-  const story = new Map(
-    Object.entries(STORY).map(([key, text]) => [key, text.match(PARTS) ?? []]),
-  );
-  for (const { heading, code } of await readSnippets(...OPERATORS)) {
-    if (ELSEWHERE.test(code)) continue;
-    const [kind = ""] = code.match(/^(npx|curl|git|node) /) ?? [];
-    const runIt = !kind ? runSql : kind === "npx " ? runCli : runShell;
-    const told = story.get(heading) ?? [];
-    // Once, and once more for each `again`.
-    do {
-      while (told[0]?.endsWith(";")) await runSql(told.shift()!);
-      if (told[0] === "again") told.shift();
-      const result = await runIt(code);
-      if (result === undefined) break; // It returns nothing.
-      const seen = `${result} ${await ask(NAME)}`;
-      assertEquals(seen, told.shift(), `${heading}: ${code}`);
-    } while (told.find((part) => !part.endsWith(";")) === "again");
+  let key = "";
+  const fill = (code: string, name: string) =>
+    code.replaceAll("http://127.0.0.1:54321", API_URL)
+      .replaceAll(/https:..<(new )?ref>.supabase.co/g, API_URL)
+      .replaceAll("https://api.supabase.com", platform.url)
+      .replaceAll("../", "./")
+      .replaceAll(/<(new )?secret key>/g, SECRET_KEY)
+      .replaceAll("<product>", PRODUCT)
+      .replaceAll("<name>", name)
+      .replaceAll("<key>", key)
+      .replaceAll("<how many>", "2")
+      .replaceAll("<pid>", "0")
+      // Any other placeholder becomes its own words.
+      .replaceAll(/<(\w+) ?(\w*)>/g, "$1$2");
+  const countRows = (rows: Record<string, unknown>[]) => {
+    if (rows[0]?.id) key = `${rows[0].id}`;
+    return rows.length;
+  };
+
+  const runSql = async (code: string) => {
+    const rows = await exec(fill(code, NAME.replaceAll("'", "''")));
+    return Number(rows[0]?.count ?? countRows(rows));
+  };
+  const runShell = async (code: string) => {
+    // `git diff` ends with an error if the files differ.
+    const { stdout } = await runLine(fill(code, NAME), { cwd: folder.url })
+      .catch((error) => error);
+    if (code.startsWith("node")) return Number(stdout);
+    if (code.startsWith("git")) return stdout.match(/^[+-] /gm)?.length;
+    if (!code.startsWith("curl -i")) return countRows(JSON.parse(stdout));
+    return Number(stdout.match(/^HTTP\/1.1 ([2-5]\d\d)/m)?.[1]);
+  };
+  const runCli = async (code: string) => {
+    const [command = "", file] = fill(code, NAME).split(" > ");
+    const args = cliArgs(command).filter((arg) => arg !== "--remote");
+    if (file) {
+      const rows = await exec(args.at(-1)!);
+      const text = JSON.stringify(rows, null, 2);
+      await Deno.writeTextFile(new URL(file, folder.url), text);
+      return rows.length;
+    }
+    // tests/deploy/upload_test.ts deploys.
+    if (args[1] === "deploy") targets.edgeFunction = edgeFunction;
+    else await runOnPlatform(args);
+    if (args[1] === "delete") targets.edgeFunction = platform;
+    return 0;
+  };
+  const runSnippet = (code: string) => {
+    if (code.startsWith("npx ")) return runCli(code);
+    return /^(curl|git|node) /.test(code) ? runShell(code) : runSql(code);
+  };
+
+  const snippets = (await readSnippets(...OPERATORS))
+    .filter(({ code }) => !LEFT_OUT.some((line) => line.test(code)));
+  for (const step of STORY) {
+    if (typeof step === "string") {
+      await runSql(step);
+      continue;
+    }
+    const [heading, expected, status] = step;
+    for (const [text, returns] of Object.entries(expected)) {
+      const next = snippets.shift();
+      const found = next?.heading === heading && next.code.includes(text);
+      assert(found, `${heading}: no "${text}" in ${next?.code}`);
+      for (const result of [returns].flat()) {
+        const seen = [await runSnippet(next.code), await ask(NAME)];
+        assertEquals(seen, [result, status], `${heading}: ${next.code}`);
+      }
+    }
   }
-  assertEquals([...story.values()].flat(), []);
+  assertEquals(snippets, []);
   const users = "lost,moved 2,first use,moved,revoked,wrongname".split(",");
   const statuses = await Promise.all(users.map(ask));
   assertEquals(statuses, [200, 200, 200, 499, 499, 499]);
-  assertMatch(sent.join(), /default_old.*{"name":"default"}/);
+  assertMatch(sent.join(), /oldid .*"default_old"},newid .*"default"}/);
 
-  const script =
-    `import { issueKey, recordFirstUse } from "./supabase/back_end.js";
-    const key = await issueKey("${PRODUCT}");
-    for (const id of [key, key, "AAAA"]) console.log(
-      await recordFirstUse(id, "${PRODUCT}", "Ed").catch((e) => e.code)); Deno.exit();`;
-  const env = { SUPABASE_URL: API_URL, SUPABASE_SECRET_KEY: SECRET_KEY };
-  const options = { cwd: PROJECT, env };
-  const { stdout } = await run(Deno.execPath(), ["eval", script], options);
-  assertEquals([stdout, await ask("Ed")], ["true\nfalse\n22P02", 200]);
+  Deno.env.set("SUPABASE_URL", API_URL);
+  Deno.env.set("SUPABASE_SECRET_KEY", SECRET_KEY);
+  // It does the same as the lines under "Your back end".
+  const backEnd = await import("../../supabase/back_end.js");
+  const id = await backEnd.issueKey(PRODUCT);
+  for (const recorded of [true, false]) {
+    const result = await backEnd.recordFirstUse(id, PRODUCT, NAME);
+    assertEquals([result, await ask(NAME)], [recorded, 200]);
+  }
+  const invalid = backEnd.recordFirstUse("AAAA", PRODUCT, NAME);
+  assertEquals((await invalid.catch((error) => error)).code, "22P02");
 });
