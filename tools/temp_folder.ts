@@ -1,4 +1,5 @@
 import { retry } from "@std/async/retry";
+import { cp } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 
 /** Makes a folder outside of the project, with these text files. Disposing of it removes it. */
@@ -13,4 +14,12 @@ export async function makeTempFolder(files: Record<string, string> = {}) {
   // reported, not thrown: an error here would hide an earlier one.
   const dispose = () => retry(remove).catch(console.error);
   return { url, [Symbol.asyncDispose]: dispose };
+}
+
+/** Copies a folder into a temporary one, without what Git and npm have in it. */
+export async function copyToTempFolder(source: URL) {
+  const copy = await makeTempFolder();
+  const filter = (path: string) => !/[/\\](\.git|node_modules)$/.test(path);
+  await cp(source, copy.url, { recursive: true, filter });
+  return copy;
 }

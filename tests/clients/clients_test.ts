@@ -116,8 +116,8 @@ for (
 ) {
   const missing = needs.filter((it) => spawnSync(it, ["--version"]).error);
   const ignore = missing.length > 0;
-  const suffix = ignore ? ` (left out: no ${missing.join(", ")})` : "";
-  Deno.test({ name: `clients: ${file}${suffix}`, ignore }, async (t) => {
+  const name = `clients: ${file}${ignore ? `, left out: no ${missing}` : ""}`;
+  Deno.test({ name, ignore }, async (t) => {
     let code = await readPage(`supabase/clients/${file}`);
     for (const [shipped, tested] of Object.entries(edits)) {
       assertStringIncludes(code, shipped);

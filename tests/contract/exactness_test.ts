@@ -43,58 +43,47 @@ const codePoint = fc.string({ unit: "binary", minLength: 1, maxLength: 1 });
 const unit = fc.oneof(piece, codePoint);
 const name = fc.string({ unit, minLength: 1, maxLength: 12 }).filter(isName);
 
-// Each turns a name into a similar one. Some change it at the index `at`, or put `piece` there.
-const EDITS: ((name: string[], at: number, piece: string) => string)[] = [
-  (name) => name.join(""),
-  (name) => name.join("").toUpperCase(),
-  (name) => name.join("").toLowerCase(),
-  (name) => name.join("").normalize("NFC"),
-  (name) => name.join("").normalize("NFD"),
-  (name) => name.join("").normalize("NFKC"),
-  (name) => name.join("").trim(),
-  (name) => name.join("").replaceAll(" ", "+"),
-  (name) => encodeURIComponent(name.join("")),
-  (name) => name.join("").replaceAll(/["\\]/g, "\\$&"),
-  (name) => `"${name.join("")}"`,
-  (name, at) => name.toSpliced(at, 1).join(""),
-  (name, at, piece) => name.toSpliced(at, 1, piece).join(""),
-  (name, at, piece) => name.toSpliced(at, 0, piece).join(""),
+// Each turns a name's code points into a similar name. Some change it at the index `at`.
+const EDITS: ((points: string[], at: number, added: string) => string)[] = [
+  (points) => points.join(""),
+  (points) => points.join("").toUpperCase(),
+  (points) => points.join("").toLowerCase(),
+  (points) => points.join("").normalize("NFC"),
+  (points) => points.join("").normalize("NFD"),
+  (points) => points.join("").normalize("NFKC"),
+  (points) => points.join("").trim(),
+  (points) => points.join("").replaceAll(" ", "+"),
+  (points) => encodeURIComponent(points.join("")),
+  (points) => points.join("").replaceAll(/["\\]/g, "\\$&"),
+  (points) => `"${points.join("")}"`,
+  (points, at) => points.toSpliced(at, 1).join(""),
+  (points, at, added) => points.toSpliced(at, 1, added).join(""),
+  (points, at, added) => points.toSpliced(at, 0, added).join(""),
 ];
 
 const pair = fc.tuple(name, fc.constantFrom(...EDITS), fc.nat(), piece)
-  .map(([a, edit, at, piece]): [string, string] => {
+  .map(([a, edit, at, added]): [string, string] => {
     const points = [...a];
-    return [a, edit(points, at % (points.length + 1), piece)];
+    return [a, edit(points, at % (points.length + 1), added)];
   }).filter(([, b]) => isName(b));
 
 /** Plain names, each with names that a careless comparison would take for the same user. */
 const LOOK_ALIKES: [name: string, ...others: string[]][] = [
-  [
-    "Zo\u00eb",
-    "Zoe",
-    "zo\u00eb",
-    "ZO\u00cb",
-    "Zoe\u0308",
-    "Zo\u00eb ",
-    "Zo%C3%AB",
-  ],
+  ["Zo\u00eb", "Zoe", "zo\u00eb", "ZO\u00cb", "Zoe\u0308", "Zo%C3%AB"],
   [" a", "a", "a ", "  a", "+a", "%20a", "\u00a0a", "\ta"],
   ["null", "NULL", `"null"`, "undefined", "is.null"],
   ["true", "TRUE", "t", "1"],
   ["{a}", "a", "{ a }", `{"a"}`, "(a)"],
   [`a,b.c:d(e)"f"\\g`, "a", `a,b.c:d(e)\\"f\\"\\\\g`, `"a,b.c:d(e)"f"\\g"`],
   ["100%_*", "100", "1000_*", "100%__", "100%_%", "100abc"],
-  ["eq.a", "a", "eq.eq.a", "not.eq.a", "b"],
-  ["in.(a,b)", "a", "b", "(a,b)"],
-  [`"a"`, "a", `'a'`, `""a""`, `\\"a\\"`],
   ["a&curr_user=eq.b", "a", "b"],
-  ["a#1", "a", "a#", "a#01", "A#1", "a\uff031"],
-  ["a\nb", "ab", "a\r\nb", "a\\nb"],
+  ["a\nb#1", "ab#1", "a\r\nb#1", "a\\nb#1", "a\nb", "a\nb\uff031"],
   ["\u{1f6e9}", "\u{1f6e9}\ufe0f", "\ufffd", "\u{1f6ea}"],
   ["\u{1f6e9}".repeat(LIMITS.name), "\u{1f6e9}".repeat(LIMITS.name - 1)],
 ];
 
 testWithKeys("exactness: a key of one name is no key of another", async () => {
+  // An example is a list of the property's arguments: here, of one pair.
   const examples = LOOK_ALIKES.flatMap(([a, ...others]) =>
     others.flatMap((b): [[string, string]][] => [[[a, b]], [[b, a]]])
   );

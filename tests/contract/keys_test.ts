@@ -10,21 +10,21 @@ import {
   testWithKeys as test,
 } from "../support/service_under_test.ts";
 
-test("key: nobody has an unused one, its first user has it, until it is revoked", async () => {
+test("key: unused, it makes nobody active; used or moved, its user; revoked, nobody", async () => {
   await using product = await issueKeys([null]);
   for (const name of ["null", "NULL", "undefined", "None", " ", "Amelia"]) {
     await assertResponse(check(product.id, name), NOT_FOUND, name);
   }
 
-  const key = `?project_id=eq.${product.id}`;
-  await changeKeys("PATCH", key, { curr_user: "Amelia" });
+  const search = `?project_id=eq.${product.id}`;
+  await changeKeys("PATCH", search, { curr_user: "Amelia" });
   await assertResponse(check(product.id, "Amelia"), ACTIVE);
 
-  await changeKeys("PATCH", key, { curr_user: "Bessie" });
+  await changeKeys("PATCH", search, { curr_user: "Bessie" });
   await assertResponse(check(product.id, "Amelia"), NOT_FOUND);
   await assertResponse(check(product.id, "Bessie"), ACTIVE);
 
-  await changeKeys("DELETE", key);
+  await changeKeys("DELETE", search);
   await assertResponse(check(product.id, "Bessie"), NOT_FOUND);
 });
 
@@ -42,12 +42,12 @@ test("key: none can be read or issued without the secret key", async () => {
   await using product = await issueKeys(["Amelia"]);
   const { API_URL, PUBLISHABLE_KEY } = serviceUnderTest();
   const table = `${API_URL}/rest/v1/activation_keys`;
-  const query = `?project_id=eq.${product.id}`;
+  const search = `?project_id=eq.${product.id}`;
   const body = JSON.stringify({ project_id: product.id, curr_user: "a" });
   for (const apikey of ["", PUBLISHABLE_KEY]) {
     const headers = { apikey, "Content-Type": "application/json" };
-    const read = await fetch(table + query, { headers });
-    // The platform rejects the request. The local Data API returns no rows.
+    const read = await fetch(table + search, { headers });
+    // The platform rejects the request. The local Data API grants every right, and returns no rows.
     const rows = await read.text();
     assert(!read.ok || rows === "[]", `${read.status} ${rows}`);
     const issued = await fetch(table, { method: "POST", headers, body });

@@ -1,6 +1,6 @@
 /**
- * What is sent, and the response: the contract's tables in README.md, but for what takes a slow
- * caller (408: `many_callers_test.ts`) or a Data API that fails (500: `faults_test.ts`).
+ * What is sent, and the response: the contract's tables in README.md. Tested elsewhere are the 408
+ * of slow callers (`many_callers_test.ts`) and the 500 of a failed lookup (`faults_test.ts`).
  */
 import * as RESPONSES from "../support/contract.ts";
 import { type Expected, LIMITS } from "../support/contract.ts";
@@ -20,6 +20,7 @@ const USER = "Zoë Brückner#4821";
 const body = (changes: Record<string, unknown> = {}): string =>
   JSON.stringify({ username: USER, project_id: PRODUCT, ...changes });
 
+/** Returns a byte for each character: "\xeb" becomes EB. */
 const bytes = (text: string) => Uint8Array.from(text, (c) => c.charCodeAt(0));
 
 /** Returns a well-formed body of this many bytes. The ë and the ü of the name take two each. */
@@ -103,7 +104,7 @@ const ROWS: Row[] = [
     "a name too long": body({ username: "a".repeat(LIMITS.name + 1) }),
     "one beyond the BMP": body({ username: "🛩".repeat(LIMITS.name + 1) }),
     ...having("project_id", ...WRONG_TYPES),
-    // Each of these is a UUID to somebody: PostgreSQL takes some, careless expressions the others.
+    // PostgreSQL takes some of these for a UUID, and careless expressions take others.
     ...having("project_id", ` ${PRODUCT}`, `${PRODUCT}\n`, `eq.${PRODUCT}`),
     ...having("project_id", `{${PRODUCT}}`, `urn:uuid:${PRODUCT}`, " "),
     ...having("project_id", PRODUCT.slice(1), `${PRODUCT}0`),
@@ -117,12 +118,7 @@ const ROWS: Row[] = [
     "only white space": " ",
     "cut JSON": body().slice(0, -1),
     "JSON with something after it": body() + "x",
-    "single quotes": body().replaceAll('"', "'"),
-    "a comment": "//\n" + body(),
-    "a raw line break in a string": body({ username: "a" }).replace(
-      '"a"',
-      '"\n"',
-    ),
+    "a raw line break in a string": body().replace("ë", "\n"),
     "Latin-1": bytes(body()),
     "a cut sequence": bytes(body({ username: "\xf0\x9f\x9b" })),
     "an overlong sequence": bytes(body({ username: "\xc1\x81" })),
@@ -157,7 +153,7 @@ for (const [name, init, expected] of ROWS) {
   const isLeftOut = isRemote && ["HEAD", "PROPFIND"].includes(name);
   Deno.test({
     name: `request: ${name} → ${expected.status}`,
-    // The other rows do not need a key in the table.
+    // No key can be issued on a deployment, so no row can expect a 200.
     ignore: isLeftOut || (isRemote && expected === ACTIVE),
     async fn() {
       await using _keys = isRemote ? null : await issueKeys([USER], PRODUCT);
@@ -167,8 +163,8 @@ for (const [name, init, expected] of ROWS) {
 }
 
 const username = Deno.env.get("ACTIVE_USERNAME");
-const project = Deno.env.get("ACTIVE_PROJECT_ID");
-if (username && project) {
+if (username) {
+  const project = Deno.env.get("ACTIVE_PROJECT_ID") ?? "";
   Deno.test("request: the user that ACTIVE_USERNAME names → 200", () =>
     assertResponse(check(project, username), ACTIVE));
 }

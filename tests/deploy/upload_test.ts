@@ -1,7 +1,10 @@
 /** What `supabase functions deploy` uploads, and that it runs as it was uploaded. */
 import { assert, assertEquals } from "@std/assert";
 import { run } from "../../tools/command.ts";
-import { FUNCTION_FOLDER_PATH as FOLDER } from "../../tools/project.ts";
+import {
+  FUNCTION_FOLDER,
+  FUNCTION_FOLDER_PATH as FOLDER,
+} from "../../tools/project.ts";
 import { TOO_LARGE } from "../support/contract.ts";
 import { assertResponse, send } from "../support/requests.ts";
 import { startUploadedService } from "../support/uploaded_service.ts";
@@ -11,7 +14,10 @@ Deno.test.afterAll(() => service[Symbol.asyncDispose]());
 
 Deno.test("upload: the function's own files and nothing else, for callers without a token", () => {
   const { files, metadata } = service;
-  const source = Array.from(Deno.readDirSync(FOLDER), ({ name }) => name)
+  const source = Array.from(
+    Deno.readDirSync(FUNCTION_FOLDER),
+    ({ name }) => name,
+  )
     .filter((name) => /\.ts$|^deno\.json$/.test(name));
   assertEquals(files.sort(), source.map((name) => FOLDER + name).sort());
   assertEquals(metadata.entrypoint_path, `${FOLDER}index.ts`);

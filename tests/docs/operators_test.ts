@@ -18,7 +18,7 @@ const LEFT_OUT = [
   /^(cd|git (clone|switch|pull|checkout|rev-parse|diff <))/, // Work in a clone.
   /^npx -y deno@/, // Tasks of `deno.json`.
   /^npx \S+ (start|functions serve|login|link)/, // Need Docker or an account.
-  /^npx \S+ db push/, // tests/deploy/migration_test.ts runs it.
+  /^npx \S+ db push/, // tests/deploy/database_test.ts runs it.
 ];
 
 /**

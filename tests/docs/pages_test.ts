@@ -22,20 +22,14 @@ for (const page of PAGES) {
   });
 }
 
-/** Returns the rows of a page's tables. */
-const readTables = async (page: string) =>
-  marked.lexer(await readPage(page)).filter((token) => token.type === "table")
-    .map((table) => (table as Tokens.Table).rows)
-    .map((rows) => rows.map((row) => row.map(({ text }) => text)));
-
-Deno.test("pages: README.md has the contract's responses, and the callers' results", async () => {
-  const [specified = [], decided = [], asked] = await readTables("README.md");
-  const rows = [...specified, ...decided].map((row) => row.slice(1).join(" "));
+Deno.test("pages: README.md has the contract's responses", async () => {
+  // The first two tables: what arrives, the status, the body.
+  const rows = marked.lexer(await readPage("README.md"))
+    .filter((token): token is Tokens.Table => token.type === "table")
+    .slice(0, 2).flatMap((table) => table.rows)
+    .map(([, status, body]) => `${status?.text} ${body?.text}`);
   const responses = Object.values(RESPONSES).map(({ status, body }) =>
     `${status} ${body ? `\`${JSON.stringify(body)}\`` : "none"}`
   );
   assertEquals(new Set(rows), new Set(responses));
-  const [results] = await readTables("supabase/clients/README.md");
-  const said = /\d{3}|Any|`"[a-z ]+"`/g;
-  assertEquals(`${asked}`.match(said), `${results}`.match(said));
 });

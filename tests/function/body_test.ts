@@ -19,6 +19,7 @@ function bodyOf(pieces: Piece[]): ReadableStream {
       else if (length !== null) controller.enqueue(new Uint8Array(length));
       else {
         controller.close();
+        // A read that waits ends only with this.
         controller.byobRequest?.respond(0);
       }
     },
@@ -40,8 +41,8 @@ const SLOW = times(9, [1, 9_000]);
 const TOO_LARGE = "body_too_large";
 const TIMEOUT = "request_timeout";
 
-// Pieces until a body is known to be too long, two large ones or 1,025 single bytes, and pieces
-// that then make 8 MiB, where a single byte counts as 2 KiB.
+// Two large pieces, or 1,025 single bytes, show that a body is too long. What follows is discarded:
+// here exactly 8 MiB, where a single byte counts as 2 KiB.
 const LARGE = bodyBytes;
 const largePieces = 2 + 8 * 1_048_576 / LARGE;
 const smallPieces = bodyPieces + 1 + 8 * 1_048_576 / 2_048;

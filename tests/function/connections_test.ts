@@ -12,10 +12,7 @@ import { ACTIVE, DATABASE_ERROR } from "../support/contract.ts";
 import { logged, productOf } from "../support/data_api_stub.ts";
 import { assertResponse, check } from "../support/requests.ts";
 
-// For these tests alone, so no secret. Valid for `localhost` until 2126. They were made with
-// openssl req -x509 -newkey ed25519 -nodes -days 36500 -subj /CN=localhost -set_serial 1
-//   -addext subjectAltName=DNS:localhost -addext basicConstraints=critical,CA:false
-//   -addext subjectKeyIdentifier=none -addext authorityKeyIdentifier=none
+// Self-signed for `localhost` until 2126. For these tests alone, so no secret.
 const key = `-----BEGIN PRIVATE KEY-----
 MC4CAQAwBQYDK2VwBCIEIM8zM8LGxvbLNQ02uBsGIygJSlFp5j1Smu1Ovkq8+/VD
 -----END PRIVATE KEY-----`;
@@ -37,11 +34,11 @@ const failure = (status: number, code: string) =>
 
 /** Starts the function, a Data API, and a network between them whose connections can go bad. */
 async function start() {
-  await using unfinished = new AsyncDisposableStack();
+  await using started = new AsyncDisposableStack();
   const used = new Set<number>();
   const bad = new Set<number>();
   // Not by Node's HTTP/2 server, at which Deno 2.9.6 crashes now and then.
-  const dataApi = unfinished.use(
+  const dataApi = started.use(
     serveOnLoopback(({ url }, { remoteAddr: { port } }) => {
       // The caller's port identifies the connection.
       used.add(port);
@@ -63,23 +60,25 @@ async function start() {
     upstream.on("error", () => {});
     upstream.on("close", () => dead.has(client) || client.destroy());
   });
-  const network = unfinished.use(await listenOnLoopback(relay));
+  const network = started.use(await listenOnLoopback(relay));
 
   const url = `https://localhost:${network.port}`;
   const env = { DENO_CERT: certFile };
-  const edgeFunction = unfinished.use(await startFunction(url, { env }));
-  const setup = Object.assign(unfinished.move(), {
-    /** Lets eight callers ask at once. Returns how many get a 500. The others get a 200. */
-    async ask(username = "a"): Promise<number> {
-      const asking = Array.from({ length: 8 }, async () => {
-        const product = crypto.randomUUID();
-        const response = await check(product, username, edgeFunction.url);
-        const isLost = response.status === DATABASE_ERROR.status;
-        await assertResponse(response, isLost ? DATABASE_ERROR : ACTIVE);
-        return isLost;
-      });
-      return (await Promise.all(asking)).filter((isLost) => isLost).length;
-    },
+  const edgeFunction = started.use(await startFunction(url, { env }));
+  /** Lets eight callers ask at once. Returns how many get a 500. The others get a 200. */
+  const ask = async (username = "a"): Promise<number> => {
+    const asking = Array.from({ length: 8 }, async () => {
+      const product = crypto.randomUUID();
+      const response = await check(product, username, edgeFunction.url);
+      const isLost = response.status === DATABASE_ERROR.status;
+      await assertResponse(response, isLost ? DATABASE_ERROR : ACTIVE);
+      return isLost;
+    });
+    return (await Promise.all(asking)).filter((isLost) => isLost).length;
+  };
+  assertEquals(await ask(), 0);
+  return Object.assign(started.move(), {
+    ask,
     /** Lets all connections made so far die in silence. */
     breakNetwork: () => connections.forEach((client) => dead.add(client)),
     /** Lets all connections used so far lead to a 503. */
@@ -87,8 +86,6 @@ async function start() {
     connections,
     edgeFunction,
   });
-  assertEquals(await setup.ask(), 0);
-  return setup;
 }
 
 const FAULTS = [
@@ -123,6 +120,10 @@ Deno.test("connections: those that led to a lasting failure are kept", async () 
   assertEquals(setup.connections.length, length);
 });
 
+/** Loads the module anew, which makes its first client. */
+const loadDataApi = () =>
+  import(`${FUNCTION_FOLDER}data_api.ts?${crypto.randomUUID()}`);
+
 const { createHttpClient } = Deno;
 /** `Deno.createHttpClient` of a runtime that makes no clients. */
 const makeNone = () => {
@@ -136,8 +137,7 @@ Deno.test("connections: replaced at most once in 5 s, then closed", async () => 
   const server = createServer((_request, response) => response.end("[]"));
   server.on("connection", (connection) => opened.push(connection));
   await using dataApi = await listenOnLoopback(server);
-  const file = new URL("data_api.ts", FUNCTION_FOLDER);
-  const { fetchDataApi, replaceConnections } = await import(file.href);
+  const { fetchDataApi, replaceConnections } = await loadDataApi();
   /** Waits until a connection is closed. Rejects after 5 s, before idle ones are closed anyway. */
   const closed = (connection: net.Socket) =>
     connection.closed ||
@@ -168,8 +168,7 @@ Deno.test("connections: replaced at most once in 5 s, then closed", async () => 
 
 Deno.test("connections: a runtime that makes no clients uses its own", async () => {
   Deno.createHttpClient = makeNone;
-  const file = new URL("data_api.ts?without-clients", FUNCTION_FOLDER);
-  const { fetchDataApi, replaceConnections } = await import(file.href);
+  const { fetchDataApi, replaceConnections } = await loadDataApi();
   replaceConnections();
   Deno.createHttpClient = createHttpClient;
   await using dataApi = serveOnLoopback(() => new Response("[]"));

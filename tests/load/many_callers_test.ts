@@ -39,7 +39,7 @@ function testLoad(name: string, load: (url: URL) => Promise<unknown>) {
   });
 }
 
-/** Sends texts over a new connection. Fails unless this response comes first, within a minute. */
+/** Sends texts over a new connection. Fails unless it gets this response within a minute. */
 async function assertExchange(
   { hostname, port }: URL,
   texts: Iterable<string>,

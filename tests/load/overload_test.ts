@@ -16,7 +16,7 @@ const CALLER_EVERY_MS = 2 * QUERY_MS / WORKERS;
 
 Deno.test("overload: a Data API that stood still gets one query a lookup", async () => {
   // When each of its workers is free. Queries whose caller has gone still run, as behind a gateway
-  // that does not say so.
+  // that does not pass that on.
   const freeAt = Array<number>(WORKERS);
   await using edgeFunction = await startFunctionOnStub((response, url) => {
     const now = performance.now();

@@ -3,10 +3,10 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import process from "node:process";
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { FUNCTION_FOLDER_PATH, SEEDED } from "../../tools/project.ts";
+import { FUNCTION_FOLDER_PATH, PROJECT, SEEDED } from "../../tools/project.ts";
+import { copyToTempFolder } from "../../tools/temp_folder.ts";
 import { NOT_FOUND } from "../support/contract.ts";
 import { runLine, waitUntil } from "../support/processes.ts";
-import { copyProject } from "../support/project_copy.ts";
 import { check } from "../support/requests.ts";
 
 /** Runs it in a copy of the project. Disposing of it kills it. */
@@ -33,8 +33,8 @@ function runStart(cwd: URL, ...args: string[]) {
   };
 }
 
-Deno.test("start: its lines work, edits are served, and nothing is left running", async () => {
-  await using project = await copyProject();
+Deno.test("start: its curl lines work, edits are served, and nothing is left running", async () => {
+  await using project = await copyToTempFolder(PROJECT);
   await using start = runStart(project.url, "--port=0");
   const { output, hasPrinted } = start;
   await waitUntil(hasPrinted("last until Ctrl-C"), output);
@@ -48,7 +48,7 @@ Deno.test("start: its lines work, edits are served, and nothing is left running"
   const save = (code: string, holds: () => boolean | Promise<boolean>) => {
     let tries = 0;
     return waitUntil(() => {
-      // Again every five seconds: Deno's watcher misses an edit while it starts the function.
+      // At every hundredth look again: Deno's watcher misses an edit while it starts the function.
       if (tries++ % 100 === 0) Deno.writeTextFileSync(file, code);
       return holds();
     }, output);
@@ -64,9 +64,9 @@ Deno.test("start: its lines work, edits are served, and nothing is left running"
   await waitUntil(serves(503, "Look at the terminal"), output);
   await save(code, serves(status, error));
 
-  const hangs = 'console.log("hangs", Deno.pid); for (;;);';
-  await save(`${code}${hangs}`, hasPrinted("hangs "));
-  const pid = Number(output().match(/hangs (\d+)/)?.[1]);
+  const hangs = "console.log(`hangs: ${Deno.pid}.`); for (;;);";
+  await save(code + hangs, () => /hangs: \d+\./.test(output()));
+  const pid = Number(output().match(/hangs: (\d+)/)?.[1]);
   start.child.kill(Deno.build.os === "windows" ? "SIGKILL" : "SIGINT");
   await start.ended;
   const isGone = () => {
@@ -80,7 +80,7 @@ Deno.test("start: its lines work, edits are served, and nothing is left running"
 });
 
 Deno.test("start: names a wrong argument, port, seed or function", async () => {
-  await using project = await copyProject();
+  await using project = await copyToTempFolder(PROJECT);
   const write = (path: string, text: string) =>
     Deno.writeTextFile(new URL(path, project.url), text);
   const assertSays = async (args: string, ...says: string[]) => {

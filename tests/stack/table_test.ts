@@ -16,7 +16,7 @@ Deno.test("table: a key has a product, and at most a name of 1 to 256 code point
     await assertRejects(() => insert(user), Error, constraint);
   }
   await assertRejects(() => insert("'a'", "null"), Error, "project_id");
-  // Columns without a comment, or with another collation; all, if the table has no comment.
+  // Returns the columns that are wrong; if the table has no comment, all of them.
   const wrong = await database.exec(`
     select attname from pg_attribute
     where attrelid = 'public.activation_keys'::regclass and attnum > 0

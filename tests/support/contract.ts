@@ -36,7 +36,7 @@ export const PREFLIGHT: Expected = {
   },
 };
 
-/** The limits of the contract. Tests compare the code and `openapi.yaml` with these. */
+/** Those limits of the contract that several tests use. */
 export const LIMITS = {
   /** Longest body that is accepted: in bytes, in pieces, and in milliseconds until it is whole. */
   bodyBytes: 16 * 1024,

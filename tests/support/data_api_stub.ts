@@ -21,11 +21,11 @@ export async function startFunctionOnStub(behave: Behaviour) {
     response.shouldKeepAlive = false;
     behave(response, request.url ?? "");
   });
-  await using unfinished = new AsyncDisposableStack();
-  const dataApi = unfinished.use(await listenOnLoopback(server));
-  const edgeFunction = unfinished.use(await startFunction(dataApi.url));
+  await using started = new AsyncDisposableStack();
+  const dataApi = started.use(await listenOnLoopback(server));
+  const edgeFunction = started.use(await startFunction(dataApi.url));
   const { url, pid, output } = edgeFunction;
-  return Object.assign(unfinished.move(), { url, pid, output, requests });
+  return Object.assign(started.move(), { url, pid, output, requests });
 }
 
 /**

@@ -25,9 +25,10 @@ export async function runOnPlatform(command: string[]) {
     const status = method === "DELETE" ? 200 : 201;
     return Response.json(DEPLOYED, { status });
   });
-  const names = "name: stand-in\nproject_host: supabase.co\n";
-  const urls = `api_url: ${api.url}\ndashboard_url: ${api.url}\n`;
-  await using folder = await makeTempFolder({ "profile.yaml": names + urls });
+  await using folder = await makeTempFolder({
+    "profile.yaml": `{ name: stand-in, project_host: supabase.co,
+      api_url: "${api.url}", dashboard_url: "${api.url}" }`,
+  });
   const profile = fileURLToPath(new URL("profile.yaml", folder.url));
   const target = ["--remote=abcdefghijklmnopqrst", `--profile=${profile}`];
   const env = { SUPABASE_ACCESS_TOKEN: `sbp_${"0123456789".repeat(4)}` };

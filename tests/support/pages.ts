@@ -15,7 +15,7 @@ export const PAGES = globSync("{*,{supabase,tools}/**/*}.md", { cwd: PROJECT });
 export const readPage = (page: string): Promise<string> =>
   Deno.readTextFile(new URL(page, PROJECT));
 
-/** What separates snippets in a block of each language that is run. A js block is never split. */
+/** What separates the snippets in a block, by the block's language. One of js stays whole. */
 const SEPARATORS: Record<string, string> = { sh: "\n", sql: "\n\n", js: "\0" };
 /** A command or a statement in a sentence. */
 const INLINE = /^(npx|curl|git|node) |;$/;

@@ -23,7 +23,7 @@ const HEADERS: Record<string, string | RegExp | null> = {
   "cache-control": "no-store",
 };
 
-/** Fails unless a response has this status, this body and exactly these headers. */
+/** Fails unless a response has this status, this body and, of `HEADERS`, exactly these. */
 export async function assertResponse(
   response: Response | Promise<Response>,
   { status, body, headers }: Expected,

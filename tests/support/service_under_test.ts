@@ -3,7 +3,7 @@
  * which one it is: `local` (if not set), `upload`, `supabase` or `remote`. Importing this module
  * starts the service before the tests of a file, if need be, and ends it after them.
  */
-import { assert } from "@std/assert";
+import { assert, assertMatch } from "@std/assert";
 import { FUNCTION_URL_PATH } from "../../tools/project.ts";
 import {
   LOCAL_SERVICE,
@@ -14,6 +14,7 @@ import { check as checkAt, send as sendTo } from "./requests.ts";
 import { startUploadedService } from "./uploaded_service.ts";
 
 const which = Deno.env.get("TEST_SERVICE") ?? "local";
+assertMatch(which, /^(local|upload|supabase|remote)$/, "TEST_SERVICE");
 
 /** Whether the service is a deployment, to which no test writes. */
 export const isRemote = which === "remote";
@@ -36,7 +37,7 @@ export const send = (init: RequestInit) => sendTo(init, functionUrl());
 export const check = (project_id: string, username: string) =>
   checkAt(project_id, username, functionUrl());
 
-/** Registers a test that issues keys. It is ignored where no test writes. */
+/** Registers a test that issues keys. It is ignored on a deployment. */
 export const testWithKeys = (name: string, fn: () => Promise<void>) =>
   Deno.test(name, { ignore: isRemote }, fn);
 

@@ -21,8 +21,8 @@ export async function startUploadedService() {
   const form = await upload.formData();
   const files = form.getAll("file").filter((file) => file instanceof File);
 
-  await using unfinished = new AsyncDisposableStack();
-  const root = unfinished.use(await makeTempFolder());
+  await using started = new AsyncDisposableStack();
+  const root = started.use(await makeTempFolder());
   for (const file of files) {
     const copy = new URL(file.name, root.url);
     await Deno.mkdir(new URL(".", copy), { recursive: true });
@@ -31,10 +31,11 @@ export async function startUploadedService() {
   const folder = new URL(FUNCTION_FOLDER_PATH, root.url);
   const deno = await edgeDeno();
   const stack = await startStack({ folder, deno });
-  const { service, targets } = unfinished.use(stack);
+  const { service, targets } = started.use(stack);
   const worker = await startMainWorker(targets.edgeFunction.url);
-  targets.edgeFunction = unfinished.use(worker);
-  return Object.assign(unfinished.move(), {
+  // From here on, the gateway sends requests through the worker.
+  targets.edgeFunction = started.use(worker);
+  return Object.assign(started.move(), {
     ...service,
     /** Names of the uploaded files, and what the platform is told about them. */
     files: files.map(({ name }) => name),

@@ -1,12 +1,11 @@
 /** `deno task bench`: compares the function with bare supabase-js. `README.md` has a result. */
 import { Buffer } from "node:buffer";
-import { cp } from "node:fs/promises";
 import { brotliCompressSync } from "node:zlib";
 import { edgeDeno } from "../command.ts";
 import { serveOnLoopback } from "../loopback.ts";
 import { FUNCTION_FOLDER, SEEDED } from "../project.ts";
 import { startFunction } from "../stack/function_process.ts";
-import { makeTempFolder } from "../temp_folder.ts";
+import { copyToTempFolder } from "../temp_folder.ts";
 
 const ROUNDS = 9;
 const CALLERS = 16;
@@ -39,8 +38,7 @@ console.log(`Speed relative to bare: ${median} (${least} to ${most})`);
 /** Returns the milliseconds of CPU time that the function, or another entry, takes. */
 async function measure(entry?: URL): Promise<number> {
   // Outside of the project, as a deployed function is.
-  await using folder = await makeTempFolder();
-  await cp(FUNCTION_FOLDER, folder.url, { recursive: true });
+  await using folder = await copyToTempFolder(FUNCTION_FOLDER);
   if (entry) await Deno.copyFile(entry, new URL("index.ts", folder.url));
   const options = { deno, folder: folder.url };
   await using handler = await startFunction(dataApi.url, options);

@@ -9,9 +9,11 @@ import { serveOnLoopback } from "../loopback.ts";
 import { addRoles, migrate, runSqlFile } from "./database.ts";
 import { LOCAL_SERVICE } from "./local_service.ts";
 
-// `@supabase/lite` prints each error of PostgreSQL, although its response says the same.
+// `@supabase/lite` prints PostgreSQL's errors, which have a severity. Its responses say the same.
 const printError = console.error;
-console.error = (...values) => values[0]?.severity || printError(...values);
+console.error = (...values) => {
+  if (!values[0]?.severity) printError(...values);
+};
 
 const { PUBLISHABLE_KEY, SECRET_KEY } = LOCAL_SERVICE;
 const keys = { publishable_key: PUBLISHABLE_KEY, secret_key: SECRET_KEY };

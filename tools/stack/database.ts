@@ -59,6 +59,7 @@ export async function startDatabaseServer(defaults: DefaultPrivileges) {
       (await db.exec(sql)).at(-1)?.rows ?? [],
     async [Symbol.asyncDispose]() {
       await server.stop();
+      // It also resets the exit code that PGlite has set.
       await db.close();
     },
   };

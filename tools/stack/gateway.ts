@@ -3,7 +3,7 @@ import { createServer, ServerResponse } from "node:http";
 import { listenOnLoopback } from "../loopback.ts";
 import { FUNCTION_URL_PATH } from "../project.ts";
 
-/** Where requests go. A test that puts something between changes it. */
+/** Where requests go. It is read at each request, so that a test can put something in between. */
 export type Targets = Record<"dataApi" | "edgeFunction", { url: string | URL }>;
 
 // A function in an endless loop prints nothing, and keeps Deno's watcher from seeing an edit.
@@ -20,29 +20,20 @@ export async function startGateway(port: number, targets: Targets) {
   const proxy = createProxyServer({ proxyTimeout: 30_000 });
   proxy.on("error", (_error, _request, response) => {
     const isOpen = response instanceof ServerResponse && !response.headersSent;
-    if (isOpen) respond(response, 503, NO_RESPONSE);
-    // The target's response broke off: so does this one.
-    else response?.destroy();
+    // If the target's response broke off, so does this one.
+    if (!isOpen) return response?.destroy();
+    response.writeHead(503, { "Content-Type": "application/json" });
+    response.end(JSON.stringify({ message: NO_RESPONSE }));
   });
 
   const server = createServer((request, response) => {
     const { url = "" } = request;
-    const [path = ""] = url.split("?");
-    if (path === FUNCTION_URL_PATH) {
-      // As on the platform, where the path of a function begins with its name.
-      request.url = url.replace("/functions/v1", "");
-      proxy.web(request, response, { target: targets.edgeFunction.url });
-    } else if (path.startsWith("/rest/v1/")) {
-      proxy.web(request, response, { target: targets.dataApi.url });
-    } else {
-      const paths = `${FUNCTION_URL_PATH} and /rest/v1/`;
-      respond(response, 404, `Nothing here but ${paths}`);
-    }
+    const isForFunction = url.split("?")[0] === FUNCTION_URL_PATH;
+    // As on the platform, where the path of a function begins with its name.
+    if (isForFunction) request.url = url.replace("/functions/v1", "");
+    const { dataApi, edgeFunction } = targets;
+    const target = isForFunction ? edgeFunction.url : dataApi.url;
+    proxy.web(request, response, { target });
   });
   return await listenOnLoopback(server, port);
-}
-
-function respond(response: ServerResponse, status: number, message: string) {
-  response.writeHead(status, { "Content-Type": "application/json" });
-  response.end(JSON.stringify({ message }));
 }

@@ -7,11 +7,11 @@ import { Worker } from "node:worker_threads";
  */
 export async function startDataApi() {
   const worker = new Worker(new URL("data_api_worker.ts", import.meta.url));
-  await using unfinished = new AsyncDisposableStack();
-  unfinished.defer(async () => void await worker.terminate());
+  await using started = new AsyncDisposableStack();
+  started.defer(async () => void await worker.terminate());
   const [{ url, error }] = await once(worker, "message");
   if (error) throw error;
-  return Object.assign(unfinished.move(), {
+  return Object.assign(started.move(), {
     url: String(url),
     /** Runs SQL as the table's owner, one call at a time. Returns the last statement's rows. */
     async exec(sql: string): Promise<Record<string, unknown>[]> {

@@ -8,14 +8,15 @@ import { LOCAL_SERVICE } from "./local_service.ts";
  * it ends them. Throws if the migrations, the seed or the function are at fault.
  */
 export async function startStack(options?: FunctionOptions, port = 0) {
-  await using unfinished = new AsyncDisposableStack();
-  const dataApi = unfinished.use(await startDataApi());
-  const edgeFunction = unfinished.use(
+  // Ends what has started if a later step fails. `move` leaves that to the caller.
+  await using started = new AsyncDisposableStack();
+  const dataApi = started.use(await startDataApi());
+  const edgeFunction = started.use(
     await startFunction(dataApi.url, options),
   );
   const targets: Targets = { dataApi, edgeFunction };
-  const gateway = unfinished.use(await startGateway(port, targets));
-  return Object.assign(unfinished.move(), {
+  const gateway = started.use(await startGateway(port, targets));
+  return Object.assign(started.move(), {
     service: { ...LOCAL_SERVICE, API_URL: gateway.url },
     targets,
     exec: dataApi.exec,

@@ -17,7 +17,8 @@ import { retry } from "./retries.ts";
 export function createLookup(url: string, secretKey: string) {
   // All lookups share this query builder: each `select` copies its address and headers.
   const activationKeys = createClient<Database>(url, secretKey, {
-    // No session: the secret key is sent, and supabase-js looks for no other at every query.
+    // No session, so the secret key is sent. Without this option, supabase-js would look for a
+    // session before every query.
     accessToken: () => Promise.resolve(null),
     global: { fetch: fetchDataApi },
     // Its own retries take longer than 5 s, and do not cover a response that breaks off.

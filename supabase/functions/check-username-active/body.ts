@@ -44,7 +44,7 @@ export async function readBody(request: Request) {
     const read = await within(MAX_BODY_MS, collect(pieces));
     if (read !== "body_too_large") return read;
   }
-  // It is too long, whether the rest arrives, breaks off or takes too much time.
+  // It is too long, whatever becomes of the rest.
   await within(MAX_DISCARDED_MS, discard(pieces));
   return "body_too_large" as const;
 }

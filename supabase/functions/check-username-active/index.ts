@@ -19,8 +19,8 @@ export default {
     if (request.method === "OPTIONS") return respond("preflight");
     if (request.method !== "POST") return respond("method_not_allowed");
 
-    // A request is either a check, or a problem.
-    const { check, problem } = await readActivationCheck(request);
-    return respond(check ? await lookup(check) : problem);
+    const check = await readActivationCheck(request);
+    // A string is what is wrong with the request.
+    return respond(typeof check === "string" ? check : await lookup(check));
   },
 };

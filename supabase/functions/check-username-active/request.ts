@@ -24,12 +24,12 @@ const Complete = z.object({ username: Present, project_id: Present });
  * Reads and validates the body of a POST. `Content-Type` and credentials are not looked at.
  *
  * @param request The POST.
- * @returns The check, or the problem with the request. Never throws.
+ * @returns The check, or what is wrong with the request: the name of its response. Never throws.
  */
 export async function readActivationCheck(request: Request) {
   const received = await readBody(request);
   // A string is the reason why there is no body.
-  if (typeof received === "string") return { problem: received };
+  if (typeof received === "string") return received;
 
   let body: unknown;
   try {
@@ -37,12 +37,11 @@ export async function readActivationCheck(request: Request) {
     // An empty body counts as `null`.
     body = text === "" ? null : JSON.parse(text);
   } catch {
-    return { problem: "invalid_json" } as const;
+    return "invalid_json";
   }
 
   const { success, data } = ActivationCheck.safeParse(body);
-  if (success) return { check: data };
+  if (success) return data;
   // "Missing" beats "invalid".
-  const isComplete = Complete.safeParse(body).success;
-  return { problem: isComplete ? "invalid_field" : "missing_field" } as const;
+  return Complete.safeParse(body).success ? "invalid_field" : "missing_field";
 }

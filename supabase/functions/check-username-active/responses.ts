@@ -11,7 +11,7 @@ const HEADERS = {
   "Cache-Control": "no-store",
 };
 
-/** The headers that only the response with this status has. */
+/** Further headers, by the status of the response. */
 const MORE_HEADERS: Record<number, Record<string, string>> = {
   204: {
     "Access-Control-Allow-Methods": ALLOWED_METHODS,
