@@ -38,8 +38,8 @@ export function supabase(
 }
 
 /**
- * Path of a Deno of the hosted edge runtime's version: `EDGE_DENO`, or else a copy from npm. It
- * cannot read the project's lock file, so it is run in `/`.
+ * Path of a Deno of the hosted edge runtime's version: `EDGE_DENO`, or else a copy from npm. Run it
+ * outside of the project, whose lock file it cannot read.
  */
 export async function edgeDeno(): Promise<string> {
   const path = Deno.env.get("EDGE_DENO");

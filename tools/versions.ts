@@ -4,7 +4,7 @@ export const VERSIONS = {
   edgeDeno: "2.1.4",
   supabase: "3.1.0",
   redocly: "2.77.0",
-  /** For clients of `openapi.yaml`, from packages that were published by `generatorsDate`. */
+  /** For clients of `openapi.yaml`, from packages that are no newer than `generatorsDate`. */
   generators: {
     "openapi-fetch": "0.17.0",
     "openapi-typescript": "7.13.0",

@@ -132,7 +132,8 @@ public static class ActivationCheck
     {
         try
         {
-            var text = File.ReadAllText(StoredFile);
+            // A replacement that fails may leave only the backup.
+            var text = File.ReadAllText(File.Exists(StoredFile) ? StoredFile : StoredFile + ".old");
             var entry = Regex.Match(text, "^([1-9][0-9]{0,11}) (.+)$", RegexOptions.Singleline);
             if (entry.Success) return (long.Parse(entry.Groups[1].Value), entry.Groups[2].Value);
         }
@@ -148,8 +149,13 @@ public static class ActivationCheck
         try
         {
             Directory.CreateDirectory(StoredFolder);
-            File.WriteAllText(StoredFile + ".new", text);
-            if (File.Exists(StoredFile)) File.Replace(StoredFile + ".new", StoredFile, null);
+            var bytes = Encoding.UTF8.GetBytes(text);
+            using (var file = File.Create(StoredFile + ".new"))
+            {
+                file.Write(bytes, 0, bytes.Length);
+                file.Flush(true); // To the disk, before it replaces the old entry.
+            }
+            if (File.Exists(StoredFile)) File.Replace(StoredFile + ".new", StoredFile, StoredFile + ".old");
             else File.Move(StoredFile + ".new", StoredFile);
         }
         catch (Exception)

@@ -77,11 +77,19 @@ def _ask(body, results):
 def keep_asking(username, unlock, lock):
     """Calls unlock() at once if this name's last 200 is recent. Asks, and calls unlock() or
     lock(result). While there is no answer, it asks again after a pause, and calls one of them
-    again. The call that begins last, in any thread, replaces the earlier one, and stop_asking()
-    ends it. What unlock or lock raises ends it, too, and is raised. A callback must not wait for
-    another thread. To ask anew from one, call stop_asking() and start a thread.
+    again. The last call, in any thread, replaces the earlier one, and stop_asking() ends it. What
+    unlock or lock raises ends it, too, and is raised. They must not wait for another thread.
     """
-    ended = stop_asking()
+    _keep_asking(stop_asking(), username, unlock, lock)
+
+
+def start_asking(username, unlock, lock):
+    """Does what keep_asking() does, in a thread of its own. A callback may call it."""
+    args = (stop_asking(), username, unlock, lock)
+    threading.Thread(target=_keep_asking, args=args, daemon=True).start()
+
+
+def _keep_asking(ended, username, unlock, lock):
     with _lock:
         if not ended.is_set() and _has_recent_200(username):
             unlock()
@@ -109,7 +117,7 @@ def keep_asking(username, unlock, lock):
 
 
 def stop_asking():
-    """Ends keep_asking(). From its return on, no callback runs, and nothing is stored."""
+    """Ends the asking. From its return on, no callback runs, and nothing is stored."""
     global _ended
     with _lock:
         _ended.set()
@@ -142,7 +150,10 @@ def _store(text):
     try:
         FOLDER.mkdir(parents=True, exist_ok=True)
         written = FILE.with_suffix(".new")
-        written.write_bytes(text.encode())
+        with written.open("wb") as file:
+            file.write(text.encode())
+            file.flush()
+            os.fsync(file.fileno())  # To the disk, before it replaces the old entry.
         os.replace(written, FILE)
     except (OSError, ValueError):
         pass  # What was there stays. The next 200 tries again.

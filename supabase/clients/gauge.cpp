@@ -167,8 +167,12 @@ class Asking {
     if (!request_) send();
     if (!request_->isOver) {
       if (Clock::now() < request_->giveUpAt) return;
-      // After some time without frames, the simulator may call back only after this one.
-      if (!std::exchange(request_->isLate, true)) return;
+      // After some time without frames, the simulator may call back only after this one, in which
+      // other gauges call update(), too.
+      if (!std::exchange(request_->isLate, true)) {
+        request_->giveUpAt = Clock::now() + std::chrono::milliseconds(50);
+        return;
+      }
     }
     const Result result = request_->result;
     cancel();

@@ -14,7 +14,7 @@ import { readPage } from "../support/pages.ts";
 import { runPanel } from "./drivers/panel.js";
 import { play, SCENARIOS } from "./scenarios.ts";
 
-/** A service that sends the status in the query, and no end of the body. */
+/** A service that responds with the status in the request's query, and never ends the body. */
 const service = await listenOnLoopback(
   createServer(async (request, response) => {
     const [path, status] = request.url!.split("?");
@@ -22,7 +22,7 @@ const service = await listenOnLoopback(
     if (path !== FUNCTION_URL_PATH) return response.end();
     const { username, project_id } = JSON.parse(await text(request));
     const isRight = project_id === SEEDED.project_id &&
-      SCENARIOS.includes(`ask ${username}`);
+      SCENARIOS.includes(` asks ${username}; `);
     if (status === "silent") return;
     if (!isRight || status === "off") return request.socket.destroy();
     response.writeHead(Number(status), { Location: "/" }).flushHeaders();
@@ -32,7 +32,10 @@ const service = await listenOnLoopback(
 );
 Deno.test.afterAll(() => service[Symbol.asyncDispose]());
 
-/** Returns what runs events in a program that a command starts, and that stores this file. */
+/**
+ * Returns a function that runs events in a new process of a command. The program stores its entry
+ * in this file, with this end.
+ */
 const inProgram = (command: string, stored: string, end = "") => {
   const inShell = (event: string) =>
     event.replace(/^stored (.*)/, `sh printf '%s${end}' '$1' > ${stored}`)

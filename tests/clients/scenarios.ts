@@ -1,4 +1,6 @@
 /** Plays scenarios, such as those of `scenarios.txt`, to the code for callers. */
+import { assertEquals } from "@std/assert";
+import { SEEDED } from "../../tools/project.ts";
 import { readPage } from "../support/pages.ts";
 
 export const SCENARIOS = await readPage("supabase/clients/scenarios.txt");
@@ -23,8 +25,11 @@ export async function play(
   for (const line of await run(events.filter(Boolean))) {
     const body = line.match(/^asks ({.*)/)?.[1];
     if (/^\d/.test(line)) played.push({ step: line, did: [] });
-    else if (body) played.at(-1)?.did.push(`asks ${JSON.parse(body).username}`);
-    else if (/^(asks|unlock|lock|error)/.test(line)) {
+    else if (body) {
+      const { username, project_id } = JSON.parse(body);
+      assertEquals(project_id, SEEDED.project_id);
+      played.at(-1)?.did.push(`asks ${username}`);
+    } else if (/^(asks|unlock|lock|error)/.test(line)) {
       played.at(-1)?.did.push(line.replace(/: $/, ": nothing"));
     }
   }

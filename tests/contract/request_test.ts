@@ -2,8 +2,7 @@
  * What is sent, and the response: the contract's tables in README.md. Tested elsewhere are the 408
  * of slow callers (`many_callers_test.ts`) and the 500 of a failed lookup (`faults_test.ts`).
  */
-import * as RESPONSES from "../support/contract.ts";
-import { type Expected, LIMITS } from "../support/contract.ts";
+import * as CONTRACT from "../support/contract.ts";
 import { assertResponse } from "../support/requests.ts";
 import {
   check,
@@ -12,7 +11,7 @@ import {
   send,
 } from "../support/service_under_test.ts";
 
-const { ACTIVE, METHOD_NOT_ALLOWED } = RESPONSES;
+const { ACTIVE, LIMITS, METHOD_NOT_ALLOWED } = CONTRACT;
 const PRODUCT = "0d5c8f3e-27b1-4c6a-9e84-b1f6720a3d59";
 const USER = "Zoë Brückner#4821";
 
@@ -36,9 +35,12 @@ const having = (field: string, ...values: unknown[]) =>
     body({ [field]: value }),
   ]));
 
-type Row = [name: string, init: RequestInit, expected: Expected];
+type Row = [name: string, init: RequestInit, expected: CONTRACT.Expected];
 
-const posts = (expected: Expected, bodies: Record<string, BodyInit>): Row[] =>
+const posts = (
+  expected: CONTRACT.Expected,
+  bodies: Record<string, BodyInit>,
+): Row[] =>
   Object.entries(bodies).map(([name, body]) => [name, { body }, expected]);
 
 const WRONG_TYPES = [7, 0, true, false, [], [USER], [PRODUCT], {}];
@@ -66,7 +68,7 @@ const ROWS: Row[] = [
   ],
 
   // 499: no record has.
-  ...posts(RESPONSES.NOT_FOUND, {
+  ...posts(CONTRACT.NOT_FOUND, {
     "another user": body({ username: "somebody else" }),
     "another project": body({ project_id: crypto.randomUUID() }),
     "a name of one character": body({ username: "a" }),
@@ -81,8 +83,8 @@ const ROWS: Row[] = [
   }),
 
   // 400, missing, which beats invalid.
-  ["no body", {}, RESPONSES.MISSING],
-  ...posts(RESPONSES.MISSING, {
+  ["no body", {}, CONTRACT.MISSING],
+  ...posts(CONTRACT.MISSING, {
     "an empty body": "",
     "a byte order mark and nothing else": "\ufeff",
     "an array of the two fields": JSON.stringify([USER, PRODUCT]),
@@ -98,7 +100,7 @@ const ROWS: Row[] = [
   }),
 
   // 400, invalid.
-  ...posts(RESPONSES.INVALID, {
+  ...posts(CONTRACT.INVALID, {
     ...having("username", ...WRONG_TYPES),
     ...having("username", "\0", "a\0b", "a\ud83d", "\udee9b", "\udee9\ud83d"),
     "a name too long": body({ username: "a".repeat(LIMITS.name + 1) }),
@@ -113,7 +115,7 @@ const ROWS: Row[] = [
   }),
 
   // 400, invalid UTF-8 or invalid JSON.
-  ...posts(RESPONSES.INVALID_JSON, {
+  ...posts(CONTRACT.INVALID_JSON, {
     "a form": `username=a&project_id=${PRODUCT}`,
     "only white space": " ",
     "cut JSON": body().slice(0, -1),
@@ -129,7 +131,7 @@ const ROWS: Row[] = [
   }),
 
   // 413, whatever is in it.
-  ...posts(RESPONSES.TOO_LARGE, {
+  ...posts(CONTRACT.TOO_LARGE, {
     "a byte over the limit": bodyOf(LIMITS.bodyBytes + 1),
     "a byte over it, not declared": streamed(bodyOf(LIMITS.bodyBytes + 1)),
     "four times the limit, and not JSON": "x".repeat(4 * LIMITS.bodyBytes),
@@ -145,7 +147,7 @@ const ROWS: Row[] = [
   ["DELETE", { method: "DELETE", body: body() }, METHOD_NOT_ALLOWED],
 
   // CORS preflight.
-  ["OPTIONS", { method: "OPTIONS" }, RESPONSES.PREFLIGHT],
+  ["OPTIONS", { method: "OPTIONS" }, CONTRACT.PREFLIGHT],
 ];
 
 for (const [name, init, expected] of ROWS) {

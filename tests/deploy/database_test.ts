@@ -1,4 +1,4 @@
-/** The table on an operator's database: made by the migration, or an existing one, by its page. */
+/** The table on an operator's database: made by the migration, or adopted by its page. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { PROJECT, SEEDED } from "../../tools/project.ts";
 import { supabase } from "../../tools/command.ts";

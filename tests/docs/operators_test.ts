@@ -5,7 +5,12 @@ import { FUNCTION_URL_PATH, SEEDED } from "../../tools/project.ts";
 import { startStack } from "../../tools/stack/stack.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { runOnPlatform } from "../support/management_api.ts";
-import { cliArgs, OPERATORS, readSnippets } from "../support/pages.ts";
+import {
+  cliArgs,
+  cliCommand,
+  OPERATORS,
+  readSnippets,
+} from "../support/pages.ts";
 import { runLine } from "../support/processes.ts";
 import { check } from "../support/requests.ts";
 
@@ -26,21 +31,23 @@ const LEFT_OUT = [
  * numbers if it is run twice). After each, the function's status for `NAME` is `status`.
  *
  * A snippet returns the status that `curl -i` prints, the number that `node` prints or `count(*)`
- * selects, how many lines `git diff` shows, or else how many rows come back.
+ * selects, how many lines `git diff` shows, or else how many rows come back. A command of the CLI
+ * that prints no rows returns 0; nothing reads the SQL of `logs`.
  */
 type Step = [string, { [text: string]: number | number[] }, status: number];
 
 /**
  * An operator's work, in the pages' order. A string is SQL that no page has: what happens between
- * two snippets. The first `id` that a snippet or a string returns is `<key>` from then on.
+ * two snippets. Where rows with an `id` come back, `<key>` becomes that of the first row.
  */
 const STORY: (Step | string)[] = [
   ["Run it", { "CaptainKirin": 200 }, 499],
   ["Deploy", { "functions deploy": 0, "nobody": 499 }, 499],
   ["Operate check-username-active", { "<name>": 499 }, 499],
   ["It works", { "gen_random_uuid": 1, "insert": 1, "delete": 1 }, 499],
+  ["Keys", { "group by": 2, "order by": 4 }, 499],
   `truncate ${KEYS}`,
-  ["Keys", { "group by": 0, "order by": 0, "generate_series": 2 }, 499],
+  ["Keys", { "generate_series": 2 }, 499],
   ["Keys", { "curr_user is null": [1, 0] }, 200],
   `update ${KEYS} set curr_user = 'Somebody'`,
   ["Keys", { "set curr_user = '<name>'": 1 }, 200],
@@ -98,7 +105,7 @@ Deno.test("operators: the code on the pages does what they say", async () => {
   const { service: { API_URL, SECRET_KEY }, exec, targets } = stack;
   const { edgeFunction } = targets;
   const sent: string[] = [];
-  /** A stand-in for the Management API, and for a project without the function. */
+  /** Where curl lines find the Management API, and callers no function while it is deleted. */
   await using platform = serveOnLoopback(async ({ url, body }) => {
     sent.push(`${url.split("/").pop()} ${await new Response(body).text()}`);
     return Response.json([], { status: 404 });
@@ -151,9 +158,14 @@ Deno.test("operators: the code on the pages does what they say", async () => {
       await Deno.writeTextFile(new URL(file, folder.url), text);
       return rows.length;
     }
-    // tests/deploy/upload_test.ts deploys.
-    if (args[1] === "deploy") targets.edgeFunction = edgeFunction;
-    else await runOnPlatform(args);
+    if (args[1] === "deploy") {
+      // tests/deploy/upload_test.ts runs this command.
+      assertEquals(args, await cliCommand("functions deploy"));
+      targets.edgeFunction = edgeFunction;
+    } else {
+      const writes = await runOnPlatform(args);
+      sent.push(...writes.map(({ method, url }) => `${method} ${url}`));
+    }
     if (args[1] === "delete") targets.edgeFunction = platform;
     return 0;
   };
@@ -185,6 +197,7 @@ Deno.test("operators: the code on the pages does what they say", async () => {
   const statuses = await Promise.all(users.map(ask));
   assertEquals(statuses, [200, 200, 200, 499, 499, 499]);
   assertMatch(sent.join(), /oldid .*"default_old"},newid .*"default"}/);
+  assertMatch(sent.join(), /DELETE http.*functions\/check-username-active\b/);
 
   Deno.env.set("SUPABASE_URL", API_URL);
   Deno.env.set("SUPABASE_SECRET_KEY", SECRET_KEY);

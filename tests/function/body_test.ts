@@ -4,8 +4,8 @@ import { assertEquals } from "@std/assert";
 import { readBody } from "../../supabase/functions/check-username-active/body.ts";
 import { LIMITS } from "../support/contract.ts";
 
-/** A piece of a body: its length in bytes, or a break, and the milliseconds before it. */
-type Piece = [length: number | "breaks off", afterMs?: number];
+/** A piece of a body: its length in bytes, a break or the end, and the milliseconds before it. */
+type Piece = [length: number | "breaks off" | "ends", afterMs?: number];
 
 /** A body as it comes over the network: each piece is sent once the one before was read. */
 function bodyOf(pieces: Piece[]): ReadableStream {
@@ -13,10 +13,10 @@ function bodyOf(pieces: Piece[]): ReadableStream {
   return new ReadableStream({
     type: "bytes",
     async pull(controller) {
-      const [length, afterMs] = left.next().value ?? [null];
+      const [length, afterMs] = left.next().value ?? ["ends"];
       if (afterMs) await new Promise((resolve) => setTimeout(resolve, afterMs));
       if (length === "breaks off") controller.error(new Error(length));
-      else if (length !== null) controller.enqueue(new Uint8Array(length));
+      else if (length !== "ends") controller.enqueue(new Uint8Array(length));
       else {
         controller.close();
         // A read that waits ends only with this.
@@ -43,9 +43,8 @@ const TIMEOUT = "request_timeout";
 
 // Two large pieces, or 1,025 single bytes, show that a body is too long. What follows is discarded:
 // here exactly 8 MiB, where a single byte counts as 2 KiB.
-const LARGE = bodyBytes;
-const largePieces = 2 + 8 * 1_048_576 / LARGE;
-const smallPieces = bodyPieces + 1 + 8 * 1_048_576 / 2_048;
+const largePieces = 2 + 8 * 1_048_576 / bodyBytes;
+const singleBytes = bodyPieces + 1 + 8 * 1_048_576 / 2_048;
 
 /** A request's headers and body; and what `readBody` returns, a length or a problem, and when. */
 type Row = [
@@ -74,10 +73,16 @@ const ROWS: Row[] = [
   ["too long, silent", {}, [[LONG], [1, 60_000]], TOO_LARGE, discardedMs],
   ["too long, broken off", {}, [[LONG], ["breaks off", 50]], TOO_LARGE, 50],
   ["too long, soon whole", {}, [[LONG], [1, 400]], TOO_LARGE, 400],
-  ["8 MiB too long", {}, times(largePieces, [LARGE]), TOO_LARGE],
-  ["over 8 MiB", {}, times(largePieces + 1, [LARGE]), TOO_LARGE, discardedMs],
-  ["8 MiB in bytes", {}, times(smallPieces, [1]), TOO_LARGE],
-  ["over, in bytes", {}, times(smallPieces + 1, [1]), TOO_LARGE, discardedMs],
+  ["8 MiB too long", {}, times(largePieces, [bodyBytes]), TOO_LARGE],
+  [
+    "over 8 MiB",
+    {},
+    times(largePieces + 1, [bodyBytes]),
+    TOO_LARGE,
+    discardedMs,
+  ],
+  ["8 MiB in bytes", {}, times(singleBytes, [1]), TOO_LARGE],
+  ["over, in bytes", {}, times(singleBytes + 1, [1]), TOO_LARGE, discardedMs],
   ["declared long, silent", declared(LONG), SLOW, TOO_LARGE, discardedMs],
   ["declared long, whole", declared(LONG), [[LONG, 400]], TOO_LARGE, 400],
 ];

@@ -9,7 +9,7 @@ import { NOT_FOUND } from "../support/contract.ts";
 import { runLine, waitUntil } from "../support/processes.ts";
 import { check } from "../support/requests.ts";
 
-/** Runs it in a copy of the project. Disposing of it kills it. */
+/** Runs `deno task start` in a folder. Disposing of the result kills it. */
 function runStart(cwd: URL, ...args: string[]) {
   const env = { ...process.env, NO_COLOR: "1" };
   const all = ["task", "--quiet", "start", ...args];
@@ -18,11 +18,10 @@ function runStart(cwd: URL, ...args: string[]) {
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text) => output += text);
   }
-  // The streams end with the last process that it has started.
   const ended = once(child, "close");
   return {
     child,
-    /** How it has ended, with all that it has started. */
+    /** How it has ended. The function, which has pipes of its own, may end later. */
     ended,
     output: () => output,
     hasPrinted: (text: string) => () => output.includes(text),
@@ -48,7 +47,7 @@ Deno.test("start: its curl lines work, edits are served, and nothing is left run
   const save = (code: string, holds: () => boolean | Promise<boolean>) => {
     let tries = 0;
     return waitUntil(() => {
-      // At every hundredth look again: Deno's watcher misses an edit while it starts the function.
+      // Saves it again now and then: Deno's watcher misses an edit while it starts the function.
       if (tries++ % 100 === 0) Deno.writeTextFileSync(file, code);
       return holds();
     }, output);

@@ -3,7 +3,7 @@ import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { migrate, startDatabaseServer } from "../../tools/stack/database.ts";
 import { LIMITS } from "../support/contract.ts";
 
-Deno.test("table: a key has a product, and at most a name of 1 to 256 code points", async () => {
+Deno.test("table: a key needs a product; its name is null, or 1 to 256 code points", async () => {
   await using database = await startDatabaseServer("closed");
   await migrate(database);
   const insert = (user: string, product = "gen_random_uuid()") =>

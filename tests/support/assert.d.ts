@@ -1,7 +1,11 @@
 // Types of what the tests use of `@std/assert`. Its documentation says what each function does.
 
 type Comparison<A, E> = (actual: A, expected: E, msg?: string) => void;
-type Failure<Fn, E> = (fn: Fn, errorClass: typeof Error, msg?: string) => E;
+type Failure<Fn, E> = (
+  fn: Fn,
+  errorClass: typeof Error,
+  msgIncludes?: string,
+) => E;
 
 export function assert(expr: unknown, msg?: string): asserts expr;
 export function assertEquals<T>(actual: T, expected: T, msg?: string): void;

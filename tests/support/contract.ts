@@ -36,7 +36,7 @@ export const PREFLIGHT: Expected = {
   },
 };
 
-/** Those limits of the contract that several tests use. */
+/** Limits of the contract. */
 export const LIMITS = {
   /** Longest body that is accepted: in bytes, in pieces, and in milliseconds until it is whole. */
   bodyBytes: 16 * 1024,

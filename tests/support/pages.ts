@@ -15,8 +15,8 @@ export const PAGES = globSync("{*,{supabase,tools}/**/*}.md", { cwd: PROJECT });
 export const readPage = (page: string): Promise<string> =>
   Deno.readTextFile(new URL(page, PROJECT));
 
-/** What separates the snippets in a block, by the block's language. One of js stays whole. */
-const SEPARATORS: Record<string, string> = { sh: "\n", sql: "\n\n", js: "\0" };
+/** What separates the snippets in a block, by the block's language. */
+const SEPARATORS: Record<string, string> = { sh: "\n", sql: "\n\n" };
 /** A command or a statement in a sentence. */
 const INLINE = /^(npx|curl|git|node) |;$/;
 

@@ -75,7 +75,7 @@ export async function startFunction(
       url.href = address;
       serving.resolve();
     } else if (output.includes("Restarting on file change")) {
-      // It has failed before it served. Deno prints this when its watcher waits for an edit.
+      // It failed before it served, and Deno's watcher waits for an edit, for ever.
       kill();
     }
   };

@@ -11,15 +11,15 @@ const MAX_BODY_PIECES = 1_024;
 const MAX_BODY_MS = 10_000;
 
 /**
- * How much of a body that is too long is read and discarded, in bytes and in milliseconds. Without
- * that, a caller who still sends would lose the response; without limits, it could go on for ever.
+ * How much of a body that is too long is read and discarded, in bytes and in milliseconds. If nothing
+ * were, a caller who still sends would lose the response. Without limits, reading might never end.
  */
 const MAX_DISCARDED_BYTES = 8 * 1024 * 1024;
 const MAX_DISCARDED_MS = 1_000;
 
 /**
- * Each discarded piece counts as at least so many bytes, because each takes the same time: without
- * this, a few callers who send single bytes would hold up all others for seconds.
+ * Each discarded piece counts as at least so many bytes: one of a single byte takes as much time as a
+ * long one. Without this, a few callers who send single bytes would hold up all others for seconds.
  */
 const MIN_COUNTED_BYTES = 2 * 1024;
 
@@ -35,7 +35,7 @@ export async function readBody(request: Request) {
   const isChunked = request.headers.has("Transfer-Encoding");
   const declared = isChunked ? null : request.headers.get("Content-Length");
   if (declared !== null && Number(declared) <= MAX_BODY_BYTES) {
-    // This costs less than piece by piece.
+    // This costs less than piece by piece, and takes any number of pieces.
     return await within(MAX_BODY_MS, request.bytes());
   }
   // A request without a body reads as an empty one.
@@ -82,7 +82,7 @@ async function discard(pieces: AsyncIterable<Uint8Array>) {
   let bytes = 0;
   for await (const { length } of pieces) {
     bytes += Math.max(length, MIN_COUNTED_BYTES);
-    // Returning would cut off a caller who still sends.
+    // This slows down a caller who never stops: after a response, it would begin anew at once.
     if (bytes > MAX_DISCARDED_BYTES) await new Promise(() => {});
   }
 }
@@ -94,7 +94,7 @@ async function* piecesOf(body: ReadableStream<Uint8Array>) {
     // Each piece goes into the same memory: otherwise Deno takes 64 KB for a piece of one byte.
     reader = body.getReader({ mode: "byob" });
   } catch {
-    // Not a byte stream: this process itself has made the request, as a test of `fetch` does.
+    // Not a byte stream: the request was made in this process, as by a test that calls `index.ts`.
     return yield* body;
   }
   let read = await reader.read(new Uint8Array(MAX_BODY_BYTES));

@@ -13,8 +13,8 @@ const MAX_BYTES = 1024 * 1024;
 const MAX_IDLE_MS = 10_000;
 
 /**
- * Shortest time between replacements, in milliseconds. Lookups that began on the old connections
- * have ended by then, so that none of them replaces the new ones.
+ * Shortest time between replacements, in milliseconds: as long as a lookup may take. Lookups that
+ * began on the old connections have ended by then, so that none of them replaces the new ones.
  */
 const MIN_KEPT_MS = 5_000;
 
@@ -61,7 +61,7 @@ export const fetchDataApi: typeof fetch = async (input, init) => {
   const response = await fetch(input, { ...init, ...options });
   const isTooLong = Number(response.headers.get("Content-Length")) > MAX_BYTES;
   if (isTooLong) await response.body?.cancel();
-  // As the text of a 200, `{}` is a final failure: valid JSON, but no list of rows.
+  // `{}` stands for a text that is not read. Of a 200, it is a final failure: JSON, but no list.
   let text = isTooLong ? "{}" : await response.text();
   // supabase-js takes an empty 200 or 404 for a success, and an array in a 404 for no rows.
   if (text === "" || (response.status === 404 && /^\s*\[/.test(text))) {

@@ -1,6 +1,6 @@
 /**
- * Tells a simulator add-on whether a user holds an active key of a product: a product is a
- * `project_id`, and the `curr_user` of a key is the user for whom it is active.
+ * Tells a simulator add-on whether a user holds an active key of a product. In the table, the
+ * product of a key is its `project_id`, and the user is its `curr_user`.
  *
  * A request's way: `request.ts` (with `body.ts`) → `activation_keys.ts` (with `retries.ts`,
  * `data_api.ts` and `lookup_failure.ts`) → `responses.ts`.

@@ -12,7 +12,7 @@ static class Simulated
     static readonly List<string> answers = new List<string>(); // Of a service that was silent.
     static double nowS, untilS, clockS = 2000000;
 
-    // Lets time pass. Then events happen, in this call, too.
+    // Lets time pass until then. At untilS, handles the next event, within this call.
     static void WaitUntil(Func<bool> isOver)
     {
         while (!isOver())

@@ -14,7 +14,7 @@ now_s = until_s = 0
 clock_s = 2_000_000  # At second 0.
 
 def wait_until(is_over):
-    """Lets time pass. Then events happen, in this thread, too."""
+    """Lets time pass until then. At `until_s`, handles the next event, within this call."""
     global now_s
     while not is_over():
         if now_s < until_s:
@@ -28,7 +28,7 @@ def simulated_check(name):
     status, earlier, end_s = service, len(answers), now_s + 10
     if status == "silent":
         wait_until(lambda: now_s >= end_s or len(answers) > earlier)
-        status = answers[-1] if len(answers) > earlier else "silent"
+        status = answers[earlier] if len(answers) > earlier else status
     code.SERVICE = f"{address}?{status}"
     return check_active(name)
 

@@ -35,7 +35,7 @@ static FsNetworkRequestId fsNetworkHttpRequestPost(const char*, FsNetworkHttpReq
 static int statusOf(FsNetworkRequestId id) {
   return std::atoi(requests[id - 1].response.c_str());  // 0 without a network.
 }
-/** Every other status is only given to the callback. */
+/** Tells the status of odd requests. That of even ones is the callback's code. */
 static int fsNetworkHttpRequestGetErrorCode(FsNetworkRequestId id) {
   return id % 2 ? statusOf(id) : 0;
 }
@@ -58,11 +58,12 @@ static void answer(const std::string& status) {
 }
 
 static void draw(activation::Asking& asked) {
+  asked.update();  // Two gauges share it.
   asked.update();
-  for (size_t i = 0; i < requests.size(); ++i) {
-    if (!requests[i].callback || requests[i].response == "silent") continue;
-    const int code = i % 2 ? statusOf(i + 1) : 0;
-    std::exchange(requests[i].callback, nullptr)(i + 1, code, requests[i].data);
+  for (FsNetworkRequestId id = 1; id <= requests.size(); ++id) {
+    Sent& request = requests[id - 1];
+    if (!request.callback || request.response == "silent") continue;
+    std::exchange(request.callback, nullptr)(id, id % 2 ? 0 : statusOf(id), request.data);
   }
 }
 
@@ -86,11 +87,12 @@ int main() {
     if (event == "frames") frames = about;
     if (event == "answer") answer(about);
     while (true) {
+      // Five are enough for a question and its result.
       for (int frame = 0; frame < 5 && frames == "on"; ++frame) draw(asked);
       if (nowS >= untilS) break;
       nowS = std::round(10 * nowS + 1) / 10;
     }
   }
-  answer("off");
+  answer("off");  // Each request is freed when it is called back.
   draw(asked);
 }

@@ -8,8 +8,8 @@ const code = readFileSync(shipped, "utf8").replace("<ref>", "example")
 
 /**
  * Runs panel.js through these events, and returns what it does, as `play` describes. `serve` gets
- * the body of a request and what the service sends by the scenario. It returns a status, or
- * something else where there is no network.
+ * the body of a request, and what the last event `service` says, and returns a status. What is no
+ * number stands for no network.
  */
 export async function runPanel(
   events,
