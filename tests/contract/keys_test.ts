@@ -10,7 +10,7 @@ import {
   testWithKeys as test,
 } from "../support/service_under_test.ts";
 
-test("key: nobody is active by an unused one, its user by a used or moved one, nobody after that", async () => {
+test("key: an unused one is nobody's; used or moved, its user's; revoked, nobody's", async () => {
   await using product = await issueKeys([null]);
   for (const name of ["null", "NULL", "undefined", "None", " ", "Amelia"]) {
     await assertResponse(check(product.id, name), NOT_FOUND, name);
@@ -47,7 +47,7 @@ test("key: none can be read or issued without the secret key", async () => {
   for (const apikey of ["", PUBLISHABLE_KEY]) {
     const headers = { apikey, "Content-Type": "application/json" };
     const read = await fetch(table + search, { headers });
-    // The platform rejects this. Locally, all roles may read, but row level security hides all rows.
+    // The platform rejects this. Locally, all may read, but row level security hides all rows.
     const rows = await read.text();
     assert(!read.ok || rows === "[]", `${read.status} ${rows}`);
     const issued = await fetch(table, { method: "POST", headers, body });

@@ -53,7 +53,6 @@ const ROWS: Row[] = [
     "JSON's Content-Type": new Blob([body()], { type: "application/json" }),
     "another Content-Type": new Blob([body()], { type: "image/png" }),
     "unknown fields, which are ignored": body({ user: null, extra: [] }),
-    "white space around the JSON": ` \r\n\t${body()}\n`,
     "a byte order mark, which C# writers send": "\ufeff" + body(),
     "an escaped user name": body().replace("Zoë", "\\u005ao\\u00eb"),
     "an upper-case project_id": body({ project_id: PRODUCT.toUpperCase() }),
@@ -71,7 +70,6 @@ const ROWS: Row[] = [
   ...posts(CONTRACT.NOT_FOUND, {
     "another user": body({ username: "somebody else" }),
     "another project": body({ project_id: crypto.randomUUID() }),
-    "a name of one character": body({ username: "a" }),
     "the longest name": body({ username: "a".repeat(LIMITS.name) }),
     "the longest beyond the BMP": body({ username: "🛩".repeat(LIMITS.name) }),
     "a line break in the user name": body({ username: "a\nb" }),
@@ -96,7 +94,6 @@ const ROWS: Row[] = [
     "fields of the prototype": `{"__proto__":${body()}}`,
     "one empty, the other invalid": body({ username: "", project_id: 7 }),
     "one invalid, the other missing": JSON.stringify({ username: 7 }),
-    "5,000 nested arrays": "[".repeat(5_000) + "]".repeat(5_000),
   }),
 
   // 400, invalid.
@@ -119,7 +116,6 @@ const ROWS: Row[] = [
     "a form": `username=a&project_id=${PRODUCT}`,
     "only white space": " ",
     "cut JSON": body().slice(0, -1),
-    "JSON with something after it": body() + "x",
     "a raw line break in a string": body().replace("ë", "\n"),
     "Latin-1": bytes(body()),
     "a cut sequence": bytes(body({ username: "\xf0\x9f\x9b" })),

@@ -138,7 +138,7 @@ Deno.test("connections: replaced at most once in 5 s, then closed", async () => 
   server.on("connection", (connection) => opened.push(connection));
   await using dataApi = await listenOnLoopback(server);
   const { fetchDataApi, replaceConnections } = await loadDataApi();
-  /** Waits until a connection is closed. Rejects after 5 s: some time later, the server closes idle ones. */
+  /** Waits for a connection to close. Rejects after 5 s: later, the server closes idle ones. */
   const closed = (connection: net.Socket) =>
     connection.closed ||
     once(connection, "close", { signal: AbortSignal.timeout(5_000) });

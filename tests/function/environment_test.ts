@@ -12,20 +12,8 @@ const LEGACY_NAME = "SUPABASE_SERVICE_ROLE_KEY";
 
 /** The variables, and malformed values. */
 const REJECTED: Record<string, string[]> = {
-  [URL_NAME]: [
-    "postgres://s3cr3t/db",
-    "http://user:s3cr3t@a",
-    "http://a/?",
-    "http://a#s3cr3t",
-    "http://a\n:9",
-  ],
-  [KEYS_NAME]: [
-    "s3cr3t",
-    `["s3cr3t"]`,
-    `{"default":""}`,
-    `{"default":null}`,
-    `{"backend":"s3cr3t "}`,
-  ],
+  [URL_NAME]: ["ftp://a", "http://s3cr3t@a", "http://a?", "http://a#"],
+  [KEYS_NAME]: ["s3cr3t", '["s3cr3t"]', '{"a":""}', '{"a":7}', '{"a":"x "}'],
   [LEGACY_NAME]: ["", "s3cr3t\n"],
 };
 
@@ -68,7 +56,7 @@ Deno.test("environment: the key named default counts, else the first, else the l
 });
 
 Deno.test("environment: a variable that is rejected stops the boot", async () => {
-  const start = () => startFunction("s3cr3t");
+  const start = () => startFunction("http://s3cr3t\n:9");
   const { message } = await assertRejects(start, Error, URL_NAME);
   assert(!message.includes("s3cr3t"), message);
 });

@@ -68,7 +68,7 @@ const firstThen = (first: Behaviour, then: Behaviour): Behaviour => {
 const redirect = respondWith(307, "", { Location: "/x" });
 
 /** Codes that are not logged, because they do not have the form of one. */
-const NO_CODES = ["42p01", "42501\n", "425010", "PGRST1000", ["42501"], null];
+const NO_CODE = ["42p01", "4250", "425010", "42501\n", "pgrst100", "PGRST1000"];
 
 /** Faults that are decided by the first attempt. */
 const FIRST_DECIDES: Fault[] = [
@@ -81,11 +81,12 @@ const FIRST_DECIDES: Fault[] = [
   ["401 PGRST301", error(401, "PGRST301"), "PGRST301 401"],
   ["500 57014", error(500, "57014"), "57014 500"],
   ["500 PGRSTX00", error(500, "PGRSTX00"), "PGRSTX00 500"],
-  ...NO_CODES.map((code): Fault => [
+  ...NO_CODE.map((code): Fault => [
     `the code ${JSON.stringify(code)}`,
     error(400, code),
     "http_400 400",
   ]),
+  ["a code that is no string", error(400, ["42501"]), "http_400 400"],
   ["401 of a gateway", json(401, { message: "No key" }), "http_401 401"],
   ["500 with null", json(500, null), "http_500 500"],
   ["500 with HTML", html(500), "http_500 500"],
@@ -208,7 +209,7 @@ Deno.test("fault: what is wrong with a request is decided without a query", asyn
 
 Deno.test("fault: a response that declares more than 1 MiB is not read", async () => {
   let closed: Promise<unknown> | undefined;
-  const length = LIMITS.responseMiB * 1_048_576 + 1;
+  const length = 1_048_576 + 1;
   const behave: Behaviour = (response) => {
     response.writeHead(200, { "Content-Length": length }).write("[");
     // A response that is neither read nor cancelled holds its connection for half a minute.

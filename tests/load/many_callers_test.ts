@@ -33,7 +33,6 @@ function testLoad(name: string, load: (url: URL) => Promise<unknown>) {
     const status = await Deno.readTextFile(`/proc/${pid}/status`);
     const peakMb = Number(status.match(/VmHWM:\s+(\d+)/)?.[1]) / 1024;
     const figures = `${loadedMs} ms, ${quietMs} ms before, ${peakMb} MB`;
-    console.log(figures);
     assert(loadedMs < MAX_SLOWDOWN * quietMs, figures);
     assert(peakMb < 256, figures); // What the platform gives it.
   });

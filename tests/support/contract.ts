@@ -47,6 +47,4 @@ export const LIMITS = {
   /** How long a lookup may take, in milliseconds, and how many attempts it may make. */
   lookupMs: 5_000,
   attempts: 6,
-  /** Longest declared response of the Data API that is read. */
-  responseMiB: 1,
 } as const;

@@ -23,17 +23,12 @@ await using dataApi = serveOnLoopback(() =>
 );
 
 const deno = await edgeDeno();
-const ratios: number[] = [];
+console.log("Speed relative to bare supabase-js:");
 for (let round = 1; round <= ROUNDS; round++) {
-  console.error(`Round ${round} of ${ROUNDS} ...`);
   const bareMs = await measure(new URL("bare.ts", import.meta.url));
   const ownMs = await measure();
-  ratios.push(bareMs / ownMs);
+  console.log(`Round ${round} of ${ROUNDS}: ${(bareMs / ownMs).toFixed(2)}`);
 }
-ratios.sort((one, other) => one - other);
-const [least, median, most] = [0, Math.floor(ROUNDS / 2), ROUNDS - 1]
-  .map((nth) => ratios[nth]?.toFixed(2));
-console.log(`Speed relative to bare: ${median} (${least} to ${most})`);
 
 /** Returns the milliseconds of CPU time that the function, or another entry, takes. */
 async function measure(entry?: URL): Promise<number> {

@@ -7,9 +7,8 @@ import { FUNCTION_URL_PATH } from "../project.ts";
 export type Targets = Record<"dataApi" | "edgeFunction", { url: string | URL }>;
 
 // A function in an endless loop prints nothing, and keeps Deno's watcher from seeing an edit.
-const NO_RESPONSE =
-  "No response. Look at the terminal of `deno task start`, and fix what it shows. If it shows " +
-  "nothing, or if that does not help, end it with Ctrl-C and start it again.";
+const NO_RESPONSE = "No response. Look at the terminal of `deno task start`. " +
+  "If it shows nothing, end it with Ctrl-C, and start it again.";
 
 /**
  * Serves the edge function and the Data API at one loopback address, as a project's gateway does.

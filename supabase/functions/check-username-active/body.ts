@@ -11,15 +11,15 @@ const MAX_BODY_PIECES = 1_024;
 const MAX_BODY_MS = 10_000;
 
 /**
- * How much of a body that is too long is read and discarded, in bytes and in milliseconds. If nothing
- * were, a caller who still sends would lose the response. Without limits, reading might never end.
+ * How much of a body that is too long is read and discarded, in bytes and in milliseconds. Unread,
+ * a caller who still sends would lose the response; without limits, reading might never end.
  */
 const MAX_DISCARDED_BYTES = 8 * 1024 * 1024;
 const MAX_DISCARDED_MS = 1_000;
 
 /**
- * Each discarded piece counts as at least so many bytes: one of a single byte takes as much time as a
- * long one. Without this, a few callers who send single bytes would hold up all others for seconds.
+ * Each discarded piece counts as at least so many bytes: a short one takes as much time as a long
+ * one. Without this, a few callers who send single bytes would hold up all others for seconds.
  */
 const MIN_COUNTED_BYTES = 2 * 1024;
 
