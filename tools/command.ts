@@ -18,7 +18,7 @@ export async function run(
 }
 
 /** Runs a package of npm, such as `deno@2.1.4`, to its end. */
-export function npx(
+function npx(
   specifier: string,
   args: string[],
   options: Deno.CommandOptions = {},

@@ -78,13 +78,14 @@ def keep_asking(username, unlock, lock):
     """Calls unlock() at once if this name's last 200 is recent. Asks, and calls unlock() or
     lock(result). While there is no answer, it asks again after a pause, and calls one of them
     again. The last call, in any thread, replaces the earlier one, and stop_asking() ends it. What
-    unlock or lock raises ends it, too, and is raised. They must not wait for another thread.
+    unlock or lock raises ends it, too, and is raised. They must not wait for another thread or call
+    keep_asking(), but may call start_asking().
     """
     _keep_asking(stop_asking(), username, unlock, lock)
 
 
 def start_asking(username, unlock, lock):
-    """Does what keep_asking() does, in a thread of its own. A callback may call it."""
+    """Does what keep_asking() does, in a thread of its own."""
     args = (stop_asking(), username, unlock, lock)
     threading.Thread(target=_keep_asking, args=args, daemon=True).start()
 

@@ -167,8 +167,8 @@ class Asking {
     if (!request_) send();
     if (!request_->isOver) {
       if (Clock::now() < request_->giveUpAt) return;
-      // After some time without frames, the simulator may call back only after this one, in which
-      // other gauges call update(), too.
+      // After a stall without frames, the callback may come just after this frame, in which other
+      // gauges call update(), too: wait 50 ms more.
       if (!std::exchange(request_->isLate, true)) {
         request_->giveUpAt = Clock::now() + std::chrono::milliseconds(50);
         return;

@@ -1,4 +1,4 @@
-/** panel.js, as it ships, in a real browser: from another origin, against the local stack. */
+/** panel.js in a real browser: from another origin, against the local stack. */
 import { assertEquals } from "@std/assert";
 import { chromium } from "playwright-core";
 import { serveOnLoopback } from "../../tools/loopback.ts";
@@ -6,12 +6,10 @@ import { SEEDED } from "../../tools/project.ts";
 import { readPage } from "../support/pages.ts";
 import { serviceUnderTest } from "../support/service_under_test.ts";
 
-/** The system's own browser. A path counts before a channel. */
-const { os } = Deno.build;
+/** A path counts before a channel. */
 const BROWSER = {
-  channel: os === "windows" ? "msedge" : "chrome",
-  executablePath: Deno.env.get("CHROMIUM") ??
-    (os === "linux" ? "/usr/bin/chromium" : ""),
+  channel: Deno.build.os === "windows" ? "msedge" : "chrome",
+  executablePath: Deno.env.get("CHROMIUM") ?? "",
 };
 
 Deno.test("browser: panel.js, from another origin", async () => {

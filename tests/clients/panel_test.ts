@@ -7,6 +7,7 @@ import { LOCAL_SERVICE, platformEnv } from "../../tools/stack/local_service.ts";
 import { runPanel } from "./drivers/panel.js";
 import { play } from "./scenarios.ts";
 
+// The clock goes back by a day and 100 s, or forward by 13 days.
 const EVENTS = [
   ["ask Amelia", "ask Bessie", "stop", "clock -86500", "clock 1123200"],
   ["service 200", "service 400", "service 499", "service off"],
@@ -25,6 +26,7 @@ Deno.test("clients: panel.js serves the name that was asked last, and no other",
       const [happened = "", did = ""] = line.split(" -> ");
       if (happened.endsWith("stop")) user = "";
       user = happened.match(/ask (.*)/)?.[1] ?? user;
+      assert(user || !did, line);
       // An unlock needs the user's entry, and a 499 leaves none.
       const calls = did.matchAll(/(?:asks|unlock:(?: \d+)?) (\w+)/g);
       assert(calls.every(([, name]) => name === user), line);
@@ -34,7 +36,7 @@ Deno.test("clients: panel.js serves the name that was asked last, and no other",
   await fc.assert(property, { numRuns: 300 });
 });
 
-/** Both have a key, and Ada had a 200 before. The outage ends at second 20. */
+/** Both have a key; Ada had a 200 before. The outage ends at second 20, in a pause until 23. */
 const SCENARIOS = [
   `0 stored 1999999 Ada; ask Ada -> unlock: 1999999 Ada; asks Ada; unlock: 1999999 Ada
 5 -> asks Ada; unlock: 1999999 Ada
@@ -45,9 +47,8 @@ const SCENARIOS = [
 ];
 
 Deno.test("clients: users of panel.js in an outage of the Data API, in exact time", async () => {
-  for (const variable of Object.entries(platformEnv(LOCAL_SERVICE))) {
-    Deno.env.set(...variable);
-  }
+  const env = Object.entries(platformEnv(LOCAL_SERVICE));
+  for (const variable of env) Deno.env.set(...variable);
   const { default: edgeFunction } = await import(`${FUNCTION_FOLDER}index.ts`);
   Math.random = () => 0.5; // The function's attempts vary by it.
   const serve = async (body: string) => {

@@ -1,16 +1,16 @@
 /** Plays scenarios, such as those of `scenarios.txt`, to the code for callers. */
-import { assertEquals } from "@std/assert";
+import { assert } from "@std/assert";
 import { SEEDED } from "../../tools/project.ts";
 import { readPage } from "../support/pages.ts";
 
-export const SCENARIOS = await readPage("supabase/clients/scenarios.txt");
+export const SCENARIOS_TEXT = await readPage("supabase/clients/scenarios.txt");
 
 /**
  * Plays the lines of a scenario. Returns them with what the code did after each.
  *
- * `run` gets events: those of `scenarios.txt`; `until SECOND`, which time passes to; and
- * `print TEXT`. It returns lines: TEXT, and what the code did. Instead of `asks NAME`, it may say
- * `asks BODY`. Other lines are logs.
+ * `run` gets events: those of `scenarios.txt`, `until SECOND` (time passes) and `print TEXT`. It
+ * returns a line for each TEXT, and for what the code did, as in `scenarios.txt`; `asks` may have
+ * the body of the request instead of the name.
  */
 export async function play(
   run: (events: string[]) => Promise<string[]>,
@@ -21,19 +21,16 @@ export async function play(
     const [second, happens = ""] = step.split(/ (.*)/);
     return [`until ${second}`, `print ${step}`, ...happens.split("; ")];
   });
-  const played: { step: string; did: string[] }[] = [];
+  const played: string[][] = [];
   for (const line of await run(events.filter(Boolean))) {
     const body = line.match(/^asks ({.*)/)?.[1];
-    if (/^\d/.test(line)) played.push({ step: line, did: [] });
-    else if (body) {
-      const { username, project_id } = JSON.parse(body);
-      assertEquals(project_id, SEEDED.project_id);
-      played.at(-1)?.did.push(`asks ${username}`);
-    } else if (/^(asks|unlock|lock|error)/.test(line)) {
-      played.at(-1)?.did.push(line.replace(/: $/, ": nothing"));
-    }
+    const { username, project_id } = JSON.parse(body ?? "{}");
+    assert(!body || project_id === SEEDED.project_id, line);
+    const call = body ? `asks ${username}` : line.replace(/: $/, ": nothing");
+    if (/^\d/.test(line)) played.push([line]);
+    else played.at(-1)?.push(call);
   }
-  return played.map(({ step, did }) =>
-    [step, did.join("; ")].filter(Boolean).join(" -> ")
+  return played.map(([step, ...calls]) =>
+    [step, calls.join("; ")].filter(Boolean).join(" -> ")
   );
 }

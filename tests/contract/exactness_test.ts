@@ -50,7 +50,6 @@ const EDITS: ((points: string[], at: number, added: string) => string)[] = [
   (points) => points.join("").toLowerCase(),
   (points) => points.join("").normalize("NFC"),
   (points) => points.join("").normalize("NFD"),
-  (points) => points.join("").normalize("NFKC"),
   (points) => points.join("").trim(),
   (points) => points.join("").replaceAll(" ", "+"),
   (points) => encodeURIComponent(points.join("")),
@@ -78,7 +77,6 @@ const LOOK_ALIKES: [name: string, ...others: string[]][] = [
   ["100%_*", "100", "1000_*", "100%__", "100%_%", "100abc"],
   ["a&curr_user=eq.b", "a", "b"],
   ["a\nb#1", "ab#1", "a\r\nb#1", "a\\nb#1", "a\nb", "a\nb\uff031"],
-  ["\u{1f6e9}".repeat(LIMITS.name), "\u{1f6e9}".repeat(LIMITS.name - 1)],
 ];
 
 testWithKeys("exactness: a key of one name is no key of another", async () => {
@@ -88,8 +86,11 @@ testWithKeys("exactness: a key of one name is no key of another", async () => {
   );
   const property = fc.asyncProperty(pair, async ([a, b]) => {
     await using product = await issueKeys([a]);
-    await assertResponse(check(product.id, a), ACTIVE);
-    await assertResponse(check(product.id, b), a === b ? ACTIVE : NOT_FOUND);
+    await assertResponse(check(product.project_id, a), ACTIVE);
+    await assertResponse(
+      check(product.project_id, b),
+      a === b ? ACTIVE : NOT_FOUND,
+    );
   });
   const numRuns = examples.length + Number(Deno.env.get("FUZZ_RUNS") ?? 300);
   await fc.assert(property, { numRuns, examples });

@@ -10,22 +10,22 @@ import {
   testWithKeys as test,
 } from "../support/service_under_test.ts";
 
-test("key: an unused one is nobody's; used or moved, its user's; revoked, nobody's", async () => {
+test("key: unused, it matches nobody; used or moved, its user; revoked, nobody", async () => {
   await using product = await issueKeys([null]);
   for (const name of ["null", "NULL", "undefined", "None", " ", "Amelia"]) {
-    await assertResponse(check(product.id, name), NOT_FOUND, name);
+    await assertResponse(check(product.project_id, name), NOT_FOUND, name);
   }
 
-  const search = `?project_id=eq.${product.id}`;
+  const search = `?project_id=eq.${product.project_id}`;
   await changeKeys("PATCH", search, { curr_user: "Amelia" });
-  await assertResponse(check(product.id, "Amelia"), ACTIVE);
+  await assertResponse(check(product.project_id, "Amelia"), ACTIVE);
 
   await changeKeys("PATCH", search, { curr_user: "Bessie" });
-  await assertResponse(check(product.id, "Amelia"), NOT_FOUND);
-  await assertResponse(check(product.id, "Bessie"), ACTIVE);
+  await assertResponse(check(product.project_id, "Amelia"), NOT_FOUND);
+  await assertResponse(check(product.project_id, "Bessie"), ACTIVE);
 
   await changeKeys("DELETE", search);
-  await assertResponse(check(product.id, "Bessie"), NOT_FOUND);
+  await assertResponse(check(product.project_id, "Bessie"), NOT_FOUND);
 });
 
 test("key: forty requests at once each get their own response", async () => {
@@ -33,8 +33,8 @@ test("key: forty requests at once each get their own response", async () => {
   // One of them has several keys.
   await using product = await issueKeys([...names, null, "Pilot 0", "Pilot 0"]);
   await Promise.all(names.flatMap((name) => [
-    assertResponse(check(product.id, name), ACTIVE),
-    assertResponse(check(product.id, name.toLowerCase()), NOT_FOUND),
+    assertResponse(check(product.project_id, name), ACTIVE),
+    assertResponse(check(product.project_id, name.toLowerCase()), NOT_FOUND),
   ]));
 });
 
@@ -42,17 +42,19 @@ test("key: none can be read or issued without the secret key", async () => {
   await using product = await issueKeys(["Amelia"]);
   const { API_URL, PUBLISHABLE_KEY } = serviceUnderTest();
   const table = `${API_URL}/rest/v1/activation_keys`;
-  const search = `?project_id=eq.${product.id}`;
-  const body = JSON.stringify({ project_id: product.id, curr_user: "a" });
+  const search = `?project_id=eq.${product.project_id}`;
+  const { project_id } = product;
+  const body = JSON.stringify({ project_id, curr_user: "a" });
   for (const apikey of ["", PUBLISHABLE_KEY]) {
     const headers = { apikey, "Content-Type": "application/json" };
     const read = await fetch(table + search, { headers });
-    // The platform rejects this. Locally, all may read, but row level security hides all rows.
+    // The platform rejects this. The local Data API grants all roles everything, but row level
+    // security hides the rows.
     const rows = await read.text();
     assert(!read.ok || rows === "[]", `${read.status} ${rows}`);
     const issued = await fetch(table, { method: "POST", headers, body });
     const text = await issued.text();
     assert([401, 403].includes(issued.status), `${issued.status} ${text}`);
   }
-  await assertResponse(check(product.id, "a"), NOT_FOUND);
+  await assertResponse(check(product.project_id, "a"), NOT_FOUND);
 });

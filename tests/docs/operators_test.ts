@@ -32,7 +32,7 @@ const LEFT_OUT = [
  *
  * A snippet returns the status that `curl -i` prints, the number that `node` prints or `count(*)`
  * selects, how many lines `git diff` shows, or else how many rows come back. A command of the CLI
- * that prints no rows returns 0; nothing reads the SQL of `logs`.
+ * that prints no rows returns 0. The SQL of `logs` is not checked.
  */
 type Step = [string, { [text: string]: number | number[] }, status: number];
 
@@ -105,7 +105,7 @@ Deno.test("operators: the code on the pages does what they say", async () => {
   const { service: { API_URL, SECRET_KEY }, exec, targets } = stack;
   const { edgeFunction } = targets;
   const sent: string[] = [];
-  /** Where curl lines find the Management API, and callers no function while it is deleted. */
+  /** The Management API for curl lines. Its 404 also stands in for that of a deleted function. */
   await using platform = serveOnLoopback(async ({ url, body }) => {
     sent.push(`${url.split("/").pop()} ${await new Response(body).text()}`);
     return Response.json([], { status: 404 });
@@ -153,6 +153,7 @@ Deno.test("operators: the code on the pages does what they say", async () => {
     const [command = "", file] = fill(code, NAME).split(" > ");
     const args = cliArgs(command).filter((arg) => arg !== "--remote");
     if (file) {
+      // tests/deploy/database_test.ts runs `db query`.
       const rows = await exec(args.at(-1)!);
       const text = JSON.stringify(rows, null, 2);
       await Deno.writeTextFile(new URL(file, folder.url), text);

@@ -30,7 +30,7 @@ const times = (count: number, piece: Piece) => Array<Piece>(count).fill(piece);
 
 const declared = (length: number) => ({ "Content-Length": `${length}` });
 
-// Deno 2.1 lets both headers through.
+// The platform's Deno, 2.1, lets both headers through.
 const CHUNKED = { ...declared(1), "Transfer-Encoding": "chunked" };
 
 const { bodyBytes, bodyPieces, bodyMs } = LIMITS;
@@ -81,8 +81,14 @@ const ROWS: Row[] = [
     TOO_LARGE,
     discardedMs,
   ],
-  ["8 MiB in bytes", {}, times(singleBytes, [1]), TOO_LARGE],
-  ["over, in bytes", {}, times(singleBytes + 1, [1]), TOO_LARGE, discardedMs],
+  ["8 MiB too long, in single bytes", {}, times(singleBytes, [1]), TOO_LARGE],
+  [
+    "over 8 MiB, in single bytes",
+    {},
+    times(singleBytes + 1, [1]),
+    TOO_LARGE,
+    discardedMs,
+  ],
   ["declared long, silent", declared(LONG), SLOW, TOO_LARGE, discardedMs],
   ["declared long, whole", declared(LONG), [[LONG, 400]], TOO_LARGE, 400],
 ];

@@ -37,7 +37,7 @@ async function start() {
   await using started = new AsyncDisposableStack();
   const used = new Set<number>();
   const bad = new Set<number>();
-  // Not by Node's HTTP/2 server, at which Deno 2.9.6 crashes now and then.
+  // Deno.serve, because Deno 2.9.6 now and then crashes in Node's HTTP/2 server.
   const dataApi = started.use(
     serveOnLoopback(({ url }, { remoteAddr: { port } }) => {
       // The caller's port identifies the connection.
@@ -138,7 +138,7 @@ Deno.test("connections: replaced at most once in 5 s, then closed", async () => 
   server.on("connection", (connection) => opened.push(connection));
   await using dataApi = await listenOnLoopback(server);
   const { fetchDataApi, replaceConnections } = await loadDataApi();
-  /** Waits for a connection to close. Rejects after 5 s: later, the server closes idle ones. */
+  /** Waits up to 5 s for the client to close a connection: later, the server closes idle ones. */
   const closed = (connection: net.Socket) =>
     connection.closed ||
     once(connection, "close", { signal: AbortSignal.timeout(5_000) });

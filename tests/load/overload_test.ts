@@ -9,7 +9,7 @@ import { assertResponse, check } from "../support/requests.ts";
 const WORKERS = 20;
 const QUERY_MS = 100;
 
-/** It stands still when the first caller comes. Callers come at half of its capacity. */
+/** The Data API stands still from the first caller on. Callers come at half of its capacity. */
 const STALL_MS = 3_500;
 const CALLERS = 500;
 const CALLER_EVERY_MS = 2 * QUERY_MS / WORKERS;

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import process from "node:process";
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { FUNCTION_FOLDER_PATH, PROJECT, SEEDED } from "../../tools/project.ts";
 import { copyToTempFolder } from "../../tools/temp_folder.ts";
 import { NOT_FOUND } from "../support/contract.ts";
@@ -21,7 +21,7 @@ function runStart(cwd: URL, ...args: string[]) {
   const ended = once(child, "close");
   return {
     child,
-    /** How it has ended. The function, which has pipes of its own, may end later. */
+    /** Resolves when it has ended. The function, whose output has other pipes, may end later. */
     ended,
     output: () => output,
     hasPrinted: (text: string) => () => output.includes(text),
@@ -68,14 +68,10 @@ Deno.test("start: its curl lines work, edits are served, and nothing is left run
   const pid = Number(output().match(/hangs: (\d+)/)?.[1]);
   start.child.kill(Deno.build.os === "windows" ? "SIGKILL" : "SIGINT");
   await start.ended;
-  const isGone = () => {
-    try {
-      return !process.kill(pid, 0);
-    } catch {
-      return true;
-    }
-  };
-  await waitUntil(isGone, () => `Process ${pid} still runs`);
+  // Sends no signal. Throws once there is no such process.
+  const lookFor = () => !process.kill(pid, 0);
+  const look = () => waitUntil(lookFor, () => `Process ${pid} still runs`);
+  await assertRejects(look, Error, "ESRCH");
 });
 
 Deno.test("start: names a wrong argument, port, seed or function", async () => {

@@ -1,11 +1,11 @@
 // Types of what the tests use of `@std/assert`. Its documentation says what each function does.
 
 type Comparison<A, E> = (actual: A, expected: E, msg?: string) => void;
-type Failure<Fn, E> = (
+type Failure<Fn, Result> = (
   fn: Fn,
   errorClass: typeof Error,
   msgIncludes?: string,
-) => E;
+) => Result;
 
 export function assert(expr: unknown, msg?: string): asserts expr;
 export function assertEquals<T>(actual: T, expected: T, msg?: string): void;

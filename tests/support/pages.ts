@@ -20,7 +20,7 @@ const SEPARATORS: Record<string, string> = { sh: "\n", sql: "\n\n" };
 /** A command or a statement in a sentence. */
 const INLINE = /^(npx|curl|git|node) |;$/;
 
-/** Returns the commands and the SQL on these pages, in their order, by the heading above them. */
+/** Returns the commands and the SQL on these pages, in order, each with the heading above it. */
 export async function readSnippets(...pages: string[]) {
   const snippets: { heading: string; code: string }[] = [];
   let heading = "";

@@ -23,7 +23,7 @@ const HEADERS: Record<string, string | RegExp | null> = {
   "cache-control": "no-store",
 };
 
-/** Fails unless a response has this status, this body, and `HEADERS` but for these changes. */
+/** Fails unless a response has this status, this body, and `HEADERS` overridden by `headers`. */
 export async function assertResponse(
   response: Response | Promise<Response>,
   { status, body, headers }: Expected,

@@ -42,8 +42,8 @@ export const testWithKeys = (name: string, fn: () => Promise<void>) =>
   Deno.test(name, { ignore: isRemote }, fn);
 
 /**
- * Issues a key for each user; null is no user yet. The `id` returned is their product's, a new one
- * by default. Disposing of the result removes the keys.
+ * Issues a key of a product, by default a new one, for each user; null is no user yet. Disposing of
+ * the result removes the keys.
  */
 export async function issueKeys(
   users: (string | null)[],
@@ -53,10 +53,10 @@ export async function issueKeys(
     return { id: crypto.randomUUID(), project_id, curr_user };
   });
   await changeKeys("POST", "", keys);
-  // By key, not by product: a deployed service may hold other keys of the product.
+  // By key, not by product: `API_URL` may be a project with other keys of the product.
   const search = `?id=in.(${keys.map(({ id }) => id)})`;
   const remove = () => changeKeys("DELETE", search);
-  return { id: project_id, [Symbol.asyncDispose]: remove };
+  return { project_id, [Symbol.asyncDispose]: remove };
 }
 
 /** Issues, changes or removes keys as the operator's own back end does: with the secret key. */
@@ -84,7 +84,7 @@ async function start(): Promise<Service & Partial<AsyncDisposable>> {
   const env = Deno.env.toObject();
   const API_URL = env.API_URL ?? (isRemote ? "" : LOCAL_SERVICE.API_URL);
   if (!API_URL) throw new Error("Set API_URL to the address of the project.");
-  // `supabase start` has these keys on every machine.
+  // `supabase start` has these keys on every machine. On a deployment, no test uses them.
   return {
     API_URL: API_URL.replace(/\/$/, ""),
     PUBLISHABLE_KEY: env.TEST_PUBLISHABLE_KEY ?? LOCAL_SERVICE.PUBLISHABLE_KEY,

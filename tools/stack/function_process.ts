@@ -75,7 +75,7 @@ export async function startFunction(
       url.href = address;
       serving.resolve();
     } else if (output.includes("Restarting on file change")) {
-      // It failed before it served, and Deno's watcher waits for an edit, for ever.
+      // The function has failed before it served. Deno now waits for an edit, for ever.
       kill();
     }
   };

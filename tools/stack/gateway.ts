@@ -3,7 +3,7 @@ import { createServer, ServerResponse } from "node:http";
 import { listenOnLoopback } from "../loopback.ts";
 import { FUNCTION_URL_PATH } from "../project.ts";
 
-/** Where requests go. It is read at each request, so that a test can put something in between. */
+/** Where requests go. A test may change `edgeFunction` at any time. */
 export type Targets = Record<"dataApi" | "edgeFunction", { url: string | URL }>;
 
 // A function in an endless loop prints nothing, and keeps Deno's watcher from seeing an edit.

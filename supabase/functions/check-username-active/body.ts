@@ -11,8 +11,8 @@ const MAX_BODY_PIECES = 1_024;
 const MAX_BODY_MS = 10_000;
 
 /**
- * How much of a body that is too long is read and discarded, in bytes and in milliseconds. Unread,
- * a caller who still sends would lose the response; without limits, reading might never end.
+ * How much of a body that is too long is read and discarded, in bytes and in milliseconds. If it
+ * were not, a caller who still sends would lose the response. Without limits, it might never end.
  */
 const MAX_DISCARDED_BYTES = 8 * 1024 * 1024;
 const MAX_DISCARDED_MS = 1_000;
@@ -31,7 +31,7 @@ const MIN_COUNTED_BYTES = 2 * 1024;
  * why there is none: it is too long, does not arrive within 10 s, or breaks off. Never throws.
  */
 export async function readBody(request: Request) {
-  // A body in chunks has no declared length. Deno 2.1 accepts a `Content-Length` beside it.
+  // A body in chunks has no declared length. The platform's Deno, 2.1, lets one through beside it.
   const isChunked = request.headers.has("Transfer-Encoding");
   const declared = isChunked ? null : request.headers.get("Content-Length");
   if (declared !== null && Number(declared) <= MAX_BODY_BYTES) {
@@ -82,7 +82,7 @@ async function discard(pieces: AsyncIterable<Uint8Array>) {
   let bytes = 0;
   for await (const { length } of pieces) {
     bytes += Math.max(length, MIN_COUNTED_BYTES);
-    // This slows down a caller who never stops: after a response, it would begin anew at once.
+    // Waiting slows down callers who never stop: after a response, they would begin anew at once.
     if (bytes > MAX_DISCARDED_BYTES) await new Promise(() => {});
   }
 }

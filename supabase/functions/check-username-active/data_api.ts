@@ -14,7 +14,7 @@ const MAX_IDLE_MS = 10_000;
 
 /**
  * Shortest time between replacements, in milliseconds: as long as a lookup may take. Lookups that
- * began on the old connections have ended by then, so that none of them replaces the new ones.
+ * began on the old connections have ended by then, so they do not replace the new ones.
  */
 const MIN_KEPT_MS = 5_000;
 
@@ -61,9 +61,9 @@ export const fetchDataApi: typeof fetch = async (input, init) => {
   const response = await fetch(input, { ...init, ...options });
   const isTooLong = Number(response.headers.get("Content-Length")) > MAX_BYTES;
   if (isTooLong) await response.body?.cancel();
-  // `{}` stands for a text that is not read. Of a 200, it is a final failure: JSON, but no list.
+  // Stands for the text that is not read. In a 200, it is a final failure: JSON, but no list.
   let text = isTooLong ? "{}" : await response.text();
-  // supabase-js takes an empty 200 or 404 for a success, and an array in a 404 for no rows.
+  // supabase-js sees no error in an empty 200 or 404, and makes a 200 of a 404 with an array.
   if (text === "" || (response.status === 404 && /^\s*\[/.test(text))) {
     text = "not JSON";
   }

@@ -33,7 +33,7 @@ export function readSecretKey(): string {
     // Without any key, the legacy variable decides.
     if (key !== undefined) return Key.parse(key);
   } catch {
-    // The text is malformed. The error is dropped, because its message would quote a secret.
+    // Malformed. The error is dropped, because its message would quote a secret.
     fail("SUPABASE_SECRET_KEYS must be a JSON object of secret keys");
   }
   return Key.safeParse(Deno.env.get("SUPABASE_SERVICE_ROLE_KEY")).data ??

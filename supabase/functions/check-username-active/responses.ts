@@ -2,7 +2,7 @@ import { corsHeaders } from "@supabase/supabase-js/cors";
 
 const ALLOWED_METHODS = "POST, OPTIONS";
 
-/** The headers that supabase-js clients send. `""` is there for the compiler alone. */
+/** The headers that supabase-js clients send. The list is always there; `""` is for its type. */
 const { "Access-Control-Allow-Headers": ALLOWED_HEADERS = "" } = corsHeaders;
 
 /** The headers of every response. */

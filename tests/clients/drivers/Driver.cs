@@ -7,12 +7,12 @@ using System.Threading.Tasks;
 
 static class Simulated
 {
-    public static string Status; // What the real service is asked for.
+    public static string Status; // What the service of the test is asked for.
     static string service = "200";
     static readonly List<string> answers = new List<string>(); // Of a service that was silent.
     static double nowS, untilS, clockS = 2000000;
 
-    // Lets time pass until then. At untilS, handles the next event, within this call.
+    // Lets time pass until isOver(). Events happen here: one `ask` runs within another.
     static void WaitUntil(Func<bool> isOver)
     {
         while (!isOver())
@@ -30,7 +30,7 @@ static class Simulated
         return Task.CompletedTask;
     }
 
-    // Where the service is silent, waits for an answer. Then asks the real service for it.
+    // Waits while the service is silent. Then gets the status from the service of the test.
     public static Task<ActivationCheck.Result> CheckActiveAsync(string name)
     {
         Console.WriteLine("asks " + name);

@@ -1,7 +1,7 @@
 """Reads events, a line each, and prints what check_active.py does, as `play` describes."""
 import os
 import sys
-from threading import Event, Thread
+from threading import Event
 from types import SimpleNamespace
 
 sys.path.insert(0, "..")
@@ -14,7 +14,7 @@ now_s = until_s = 0
 clock_s = 2_000_000  # At second 0.
 
 def wait_until(is_over):
-    """Lets time pass until then. At `until_s`, handles the next event, within this call."""
+    """Lets time pass until is_over(). Events happen here: one `ask` runs within another."""
     global now_s
     while not is_over():
         if now_s < until_s:
@@ -23,7 +23,7 @@ def wait_until(is_over):
             handle_event()
 
 def simulated_check(name):
-    """Where the service is silent, waits for an answer. Then asks the real service for it."""
+    """Waits while the service is silent. Then gets the status from the service of the test."""
     print("asks", name)
     status, earlier, end_s = service, len(answers), now_s + 10
     if status == "silent":
@@ -37,6 +37,10 @@ class SimulatedEvent(Event):
         end_s = now_s + seconds
         wait_until(lambda: now_s >= end_s)
 
+class SimulatedThread:
+    def __init__(self, target, args, daemon):
+        self.start = lambda: target(*args)
+
 def ask(name):
     def call(what):
         print(f"{what}:", code.FILE.read_text() if code.FILE.is_file() else "")
@@ -44,7 +48,7 @@ def ask(name):
             raise RuntimeError
 
     try:
-        code.keep_asking(name, lambda: call("unlock"), lambda result: call(f"lock {result}"))
+        code.start_asking(name, lambda: call("unlock"), lambda result: call(f"lock {result}"))
     except RuntimeError:
         print("error")
 
@@ -71,5 +75,5 @@ def handle_event():
 code.check_active = simulated_check
 code.time = SimpleNamespace(time=lambda: clock_s + now_s)
 code.random = SimpleNamespace(uniform=lambda *_: 1)
-code.threading = SimpleNamespace(Event=SimulatedEvent, Thread=Thread)
+code.threading = SimpleNamespace(Event=SimulatedEvent, Thread=SimulatedThread)
 wait_until(lambda: False)

@@ -1,4 +1,4 @@
-// Runs panel.js, as it ships, in this process.
+// Runs panel.js in this process.
 import FakeTimers from "@sinonjs/fake-timers";
 import { readFileSync } from "node:fs";
 
@@ -8,8 +8,8 @@ const code = readFileSync(shipped, "utf8").replace("<ref>", "example")
 
 /**
  * Runs panel.js through these events, and returns what it does, as `play` describes. `serve` gets
- * the body of a request, and what the last event `service` says, and returns a status. What is no
- * number stands for no network.
+ * the body of a request and the status of the last event `service`. It returns the status of the
+ * response; what is not a number means no network.
  */
 export async function runPanel(
   events,
@@ -33,9 +33,9 @@ export async function runPanel(
       abort() {}
       async send(body) {
         print(`asks ${body}`);
-        const answer = new Promise((resolve) => waiting.push(resolve));
-        const silent = service === "silent";
-        const status = silent ? await answer : await serve(body, service);
+        const status = service === "silent"
+          ? await new Promise((resolve) => waiting.push(resolve))
+          : await serve(body, service);
         // The engine follows a redirect.
         if (status === "302") this.responseURL = "https://example.com/";
         this.status = status === "302" ? 200 : Number(status) || 0;
