@@ -26,7 +26,7 @@ DAY_S = 24 * 60 * 60
 TIMEOUT_S = 10
 
 _lock = threading.RLock()  # Held while a callback runs, so that stop_asking() waits for its end.
-_ended = threading.Event()  # Of the last call of keep_asking.
+_ended = threading.Event()  # Of the last call of start_asking().
 _log = logging.getLogger(__name__)
 
 
@@ -74,18 +74,12 @@ def _ask(body, results):
         results.put("no answer")
 
 
-def keep_asking(username, unlock, lock):
-    """Calls unlock() at once if this name's last 200 is recent. Asks, and calls unlock() or
-    lock(result). While there is no answer, it asks again after a pause, and calls one of them
-    again. The last call, in any thread, replaces the earlier one, and stop_asking() ends it. What
-    unlock or lock raises ends it, too, and is raised. They must not wait for another thread or call
-    keep_asking(), but may call start_asking().
-    """
-    _keep_asking(stop_asking(), username, unlock, lock)
-
-
 def start_asking(username, unlock, lock):
-    """Does what keep_asking() does, in a thread of its own."""
+    """In a thread of its own, calls unlock() at once if this name's last 200 is recent. Asks, and
+    calls unlock() or lock(result). While there is no answer, it asks again after a pause, and calls
+    one of them again. Calling it anew replaces the earlier call. What unlock or lock raises ends it,
+    too, and gets to threading.excepthook. They must not wait for another thread.
+    """
     args = (stop_asking(), username, unlock, lock)
     threading.Thread(target=_keep_asking, args=args, daemon=True).start()
 
