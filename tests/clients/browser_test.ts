@@ -6,7 +6,7 @@ import { SEEDED } from "../../tools/project.ts";
 import { readPage } from "../support/pages.ts";
 import { serviceUnderTest } from "../support/service_under_test.ts";
 
-/** A path counts before a channel. */
+/** Playwright takes the channel's browser if the path is empty. */
 const BROWSER = {
   channel: Deno.build.os === "windows" ? "msedge" : "chrome",
   executablePath: Deno.env.get("CHROMIUM") ?? "",

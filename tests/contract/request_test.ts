@@ -51,7 +51,6 @@ const ROWS: Row[] = [
   ...posts(ACTIVE, {
     "a well-formed body": body(),
     "no Content-Type": new Blob([body()]),
-    "JSON's Content-Type": new Blob([body()], { type: "application/json" }),
     "another Content-Type": new Blob([body()], { type: "image/png" }),
     "unknown fields, which are ignored": body({ user: null, extra: [] }),
     "a byte order mark, which C# writers send": "\ufeff" + body(),
@@ -72,7 +71,7 @@ const ROWS: Row[] = [
       username: "🛩".repeat(LIMITS.name),
     }),
     "a line break in the user name": body({ username: "a\nb" }),
-    // UUIDs of no version of RFC 9562, the smallest and the largest.
+    // Three UUIDs: of a variant that RFC 9562 does not have, the smallest, and the largest.
     ...having(
       "project_id",
       ...["1", "0", "f"].map((digit) => PRODUCT.replaceAll(/\w/g, digit)),
@@ -85,7 +84,6 @@ const ROWS: Row[] = [
     "an empty body": "",
     "a byte order mark and nothing else": "\ufeff",
     "an array of the two fields": JSON.stringify([USER, PRODUCT]),
-    "a string": `"${USER}"`,
     "null": "null",
     ...having("username", undefined, null, ""),
     ...having("project_id", undefined, null, ""),
@@ -119,7 +117,6 @@ const ROWS: Row[] = [
     "cut JSON": body().slice(0, -1),
     "a raw line break in a string": body().replace("ë", "\n"),
     "Latin-1": bytes(body()),
-    "a cut sequence": bytes(body({ username: "\xf0\x9f\x9b" })),
     "a surrogate in UTF-8": bytes(body({ username: "\xed\xa0\xbd" })),
     "two byte order marks": "\ufeff\ufeff" + body(),
     "UTF-16": bytes("\xff\xfe" + body().replaceAll(/./g, "$&\0")),
@@ -137,7 +134,6 @@ const ROWS: Row[] = [
   ["HEAD", { method: "HEAD" }, { ...METHOD_NOT_ALLOWED, body: null }],
   ["GET", { method: "GET" }, METHOD_NOT_ALLOWED],
   ["PROPFIND", { method: "PROPFIND", body: body() }, METHOD_NOT_ALLOWED],
-  ["PUT", { method: "PUT", body: body() }, METHOD_NOT_ALLOWED],
   ["DELETE", { method: "DELETE", body: body() }, METHOD_NOT_ALLOWED],
 
   // A preflight. With an `Origin`, a gateway may answer it itself.

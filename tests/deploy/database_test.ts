@@ -44,7 +44,7 @@ for (const defaults of ["closed", "open"] as const) {
     const exported = await cli(server.url, await cliCommand("db query"));
     const [{ created_at: _, ...copy }] = JSON.parse(exported);
     assertEquals(copy, key);
-    // The restore of a table that is gone runs all migrations again.
+    // Whoever has lost the table runs the migrations once more.
     await server.exec("drop table activation_keys");
     await migrate(server);
   });

@@ -27,8 +27,8 @@ const LEFT_OUT = [
 ];
 
 /**
- * A heading, and snippets under it in their order: a text that each has, and what it returns (two
- * numbers if it is run twice). After each, the function's status for `NAME` is `status`.
+ * A heading; the snippets under it in order, each as a text that it contains, with the number that
+ * it returns (two if it is run twice); and the function's status for `NAME` after each of them.
  *
  * A snippet returns the status that `curl -i` prints, the number that `node` prints or `count(*)`
  * selects, how many lines `git diff` shows, or else how many rows come back. A command of the CLI
@@ -66,7 +66,7 @@ const STORY: (Step | string)[] = [
   ["Move to another project", { "functions deploy": 0, "db query": 7 }, 200],
   `truncate ${KEYS}`,
   ["Move to another project", { "merge-duplicates": [201, 200] }, 200],
-  // The lookup finds this row by its key, and ' O''BRIEN #8' by the name.
+  // The page's query finds this row by its key, and ' O''BRIEN #8' by the name.
   `update ${KEYS} set curr_user = 'another' where curr_user = '<name>' returning id`,
   ["There is no active key for this name", { "as key": 2, "is null": 0 }, 499],
   ["There is no active key for this name", { "returning id": 1 }, 200],
@@ -202,7 +202,6 @@ Deno.test("operators: the code on the pages does what they say", async () => {
 
   Deno.env.set("SUPABASE_URL", API_URL);
   Deno.env.set("SUPABASE_SECRET_KEY", SECRET_KEY);
-  // It does the same as the lines under "Your back end".
   const backEnd = await import("../../supabase/back_end.js");
   const id = await backEnd.issueKey(PRODUCT);
   for (const recorded of [true, false]) {

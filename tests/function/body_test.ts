@@ -19,7 +19,7 @@ function bodyOf(pieces: Piece[]): ReadableStream {
       else if (length !== "ends") controller.enqueue(new Uint8Array(length));
       else {
         controller.close();
-        // A read that waits ends only with this.
+        // Ends a read that is under way, which `close` does not.
         controller.byobRequest?.respond(0);
       }
     },

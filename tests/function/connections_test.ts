@@ -1,4 +1,4 @@
-/** Connections to the Data API that go bad, on HTTP/2 as on the platform, and their replacement. */
+/** Connections to the Data API that go bad (on HTTP/2, as the platform's), and their successors. */
 import FakeTimers from "@sinonjs/fake-timers";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -134,11 +134,15 @@ Deno.test("connections: replaced at most once in 5 s, then closed", async () => 
   const time = FakeTimers.install({ toFake: ["performance"] });
   using _time = { [Symbol.dispose]: () => time.uninstall() };
   const opened: net.Socket[] = [];
-  const server = createServer((_request, response) => response.end("[]"));
+  const server = createServer(async (_request, response) => {
+    await sleep(100);
+    response.end("[]");
+  });
+  server.keepAliveTimeout = 60_000; // The client has to close idle connections.
   server.on("connection", (connection) => opened.push(connection));
   await using dataApi = await listenOnLoopback(server);
   const { fetchDataApi, replaceConnections } = await loadDataApi();
-  /** Waits up to 5 s for the client to close a connection: later, the server closes idle ones. */
+  /** Waits until a connection is closed. Rejects after 5 s. */
   const closed = (connection: net.Socket) =>
     connection.closed ||
     once(connection, "close", { signal: AbortSignal.timeout(5_000) });
@@ -152,8 +156,10 @@ Deno.test("connections: replaced at most once in 5 s, then closed", async () => 
   };
 
   await assertOpened(1);
+  const underWay = fetchDataApi(dataApi.url);
   replaceConnections();
   await assertOpened(2);
+  await underWay;
   time.tick(4_999);
   replaceConnections();
   await assertOpened(2);

@@ -38,7 +38,6 @@ type Fault = [
 
 const json = (status: number, body: unknown) =>
   respondWith(status, JSON.stringify(body));
-/** An error as PostgREST sends it. */
 const error = (status: number, code: unknown) =>
   json(status, { code, message: "x", details: null, hint: null });
 const html = (status: number) =>

@@ -68,10 +68,10 @@ Deno.test("start: its curl lines work, edits are served, and nothing is left run
   const pid = Number(output().match(/hangs: (\d+)/)?.[1]);
   start.child.kill(Deno.build.os === "windows" ? "SIGKILL" : "SIGINT");
   await start.ended;
-  // Sends no signal. Throws once there is no such process.
-  const lookFor = () => !process.kill(pid, 0);
-  const look = () => waitUntil(lookFor, () => `Process ${pid} still runs`);
-  await assertRejects(look, Error, "ESRCH");
+  // Signal 0 ends nothing. `kill` throws ESRCH once the process is gone.
+  const fails = () => !process.kill(pid, 0);
+  const wait = () => waitUntil(fails, () => `Process ${pid} still runs`);
+  await assertRejects(wait, Error, "ESRCH");
 });
 
 Deno.test("start: names a wrong argument, port, seed or function", async () => {

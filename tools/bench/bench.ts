@@ -23,11 +23,10 @@ await using dataApi = serveOnLoopback(() =>
 );
 
 const deno = await edgeDeno();
-console.log("Speed relative to bare supabase-js:");
 for (let round = 1; round <= ROUNDS; round++) {
   const bareMs = await measure(new URL("bare.ts", import.meta.url));
   const ownMs = await measure();
-  console.log(`Round ${round} of ${ROUNDS}: ${(bareMs / ownMs).toFixed(2)}`);
+  console.log(`${round} of ${ROUNDS}: speed ${(bareMs / ownMs).toFixed(2)}`);
 }
 
 /** Returns the milliseconds of CPU time that the function, or another entry, takes. */

@@ -2,7 +2,7 @@ import { corsHeaders } from "@supabase/supabase-js/cors";
 
 const ALLOWED_METHODS = "POST, OPTIONS";
 
-/** The headers that supabase-js clients send. The list is always there; `""` is for its type. */
+/** The headers that supabase-js clients send. The default `""` is only for the type checker. */
 const { "Access-Control-Allow-Headers": ALLOWED_HEADERS = "" } = corsHeaders;
 
 /** The headers of every response. */

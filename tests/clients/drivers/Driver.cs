@@ -7,12 +7,12 @@ using System.Threading.Tasks;
 
 static class Simulated
 {
-    public static string Status; // What the service of the test is asked for.
+    public static string Query; // For the service of the test.
     static string service = "200";
     static readonly List<string> answers = new List<string>(); // Of a service that was silent.
     static double nowS, untilS, clockS = 2000000;
 
-    // Lets time pass until isOver(). Events happen here: one `ask` runs within another.
+    // Lets time pass until isOver(). Handles events meanwhile: one `ask` can run in another.
     static void WaitUntil(Func<bool> isOver)
     {
         while (!isOver())
@@ -34,9 +34,10 @@ static class Simulated
     public static Task<ActivationCheck.Result> CheckActiveAsync(string name)
     {
         Console.WriteLine("asks " + name);
-        var (status, earlier, endS) = (service, answers.Count, nowS + 10);
-        if (status == "silent") WaitUntil(() => nowS >= endS || answers.Count > earlier);
-        Status = answers.Count > earlier ? answers[earlier] : status;
+        var (status, answersBefore, endS) = (service, answers.Count, nowS + 10);
+        if (status == "silent") WaitUntil(() => nowS >= endS || answers.Count > answersBefore);
+        if (answers.Count > answersBefore) status = answers[answersBefore];
+        Query = "?" + status + "&" + Uri.EscapeDataString(name);
         return Task.FromResult(ActivationCheck.CheckActiveAsync(name).Result);
     }
 

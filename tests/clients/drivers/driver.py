@@ -3,18 +3,19 @@ import os
 import sys
 from threading import Event
 from types import SimpleNamespace
+from urllib.parse import quote
 
 sys.path.insert(0, "..")
 import check_active as code
 
 check_active, address = code.check_active, code.SERVICE
 service = "200"
-answers = []  # To those who wait for a silent service.
+answers = []  # What a silent service sent in the end, in this order.
 now_s = until_s = 0
 clock_s = 2_000_000  # At second 0.
 
 def wait_until(is_over):
-    """Lets time pass until is_over(). Events happen here: one `ask` runs within another."""
+    """Lets time pass until is_over(). Handles events meanwhile: one `ask` can run in another."""
     global now_s
     while not is_over():
         if now_s < until_s:
@@ -25,11 +26,11 @@ def wait_until(is_over):
 def simulated_check(name):
     """Waits while the service is silent. Then gets the status from the service of the test."""
     print("asks", name)
-    status, earlier, end_s = service, len(answers), now_s + 10
+    status, answers_before, end_s = service, len(answers), now_s + 10
     if status == "silent":
-        wait_until(lambda: now_s >= end_s or len(answers) > earlier)
-        status = answers[earlier] if len(answers) > earlier else status
-    code.SERVICE = f"{address}?{status}"
+        wait_until(lambda: now_s >= end_s or len(answers) > answers_before)
+        status = answers[answers_before] if len(answers) > answers_before else status
+    code.SERVICE = f"{address}?{status}&{quote(name)}"
     return check_active(name)
 
 class SimulatedEvent(Event):

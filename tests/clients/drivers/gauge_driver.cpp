@@ -1,5 +1,5 @@
 // Reads events, a line each, and prints what gauge.cpp does, as `play` describes.
-// The SDK does what its documentation says, and calls back for a cancelled request, too.
+// This stand-in for the SDK follows its documentation, and also calls back for a cancelled request.
 #include <chrono>
 #include <cmath>
 #include <fstream>
@@ -35,7 +35,7 @@ static FsNetworkRequestId fsNetworkHttpRequestPost(const char*, FsNetworkHttpReq
 static int statusOf(FsNetworkRequestId id) {
   return std::atoi(requests[id - 1].response.c_str());  // 0 without a network.
 }
-/** Tells the status of odd requests. That of even ones is the callback's code. */
+/** The SDK may tell the status here, or to the callback: here, that of odd requests. */
 static int fsNetworkHttpRequestGetErrorCode(FsNetworkRequestId id) {
   return id % 2 ? statusOf(id) : 0;
 }
