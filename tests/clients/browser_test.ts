@@ -6,10 +6,10 @@ import { SEEDED } from "../../tools/project.ts";
 import { readPage } from "../support/pages.ts";
 import { serviceUnderTest } from "../support/service_under_test.ts";
 
-/** Playwright takes the channel's browser if the path is empty. */
+/** The path counts if it is not empty. */
 const BROWSER = {
-  channel: Deno.build.os === "windows" ? "msedge" : "chrome",
   executablePath: Deno.env.get("CHROMIUM") ?? "",
+  channel: Deno.build.os === "windows" ? "msedge" : "chrome",
 };
 
 Deno.test("browser: panel.js, from another origin", async () => {

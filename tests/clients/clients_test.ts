@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { exec, spawnSync } from "node:child_process";
 import { createServer } from "node:http";
-import { extname } from "node:path";
+import { dirname, extname } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -39,14 +39,18 @@ Deno.test.afterAll(() => service[Symbol.asyncDispose]());
  * program's entry, and `end` what it writes after the entry.
  */
 const inProgram = (command: string, stored: string, end = "") => {
+  const mkdir = `mkdir -p ${dirname(stored)}`;
   const inShell = (event: string) =>
-    event.replace(/^stored (.*)/, `sh printf '%s${end}' '$1' > ${stored}`)
-      .replace(/^storage broken/, `sh mkdir ${stored}`)
+    event.replace(
+      /^stored (.*)/,
+      `sh ${mkdir}; printf '%s${end}' '$1' > ${stored}`,
+    )
+      .replace(/^storage broken/, `sh mkdir -p ${stored}`)
       .replace(/^storage cut/, `sh truncate --size=11 ${stored}`)
       .replace(/^storage full/, "sh prlimit --fsize=4 --pid=$PPID");
   // The trap makes a write past the limit of `storage full` fail, not end the program.
-  const line = `mkdir check-username-active && trap "" XFSZ &&
-    LOCALAPPDATA=. XDG_DATA_HOME=$PWD LC_ALL=C.UTF-8 exec ${command}`;
+  const folders = "LOCALAPPDATA=. XDG_DATA_HOME=$PWD"; // Of Python and of Mono.
+  const line = `trap "" XFSZ; ${folders} LC_ALL=C.UTF-8 exec ${command}`;
 
   return async (events: string[], cwd: string) => {
     const running = promisify(exec)(line, { cwd, timeout: 60_000 });
@@ -76,7 +80,7 @@ const FILES = {
   },
   "check_active.py": {
     needs: ["python3", "prlimit"],
-    build: "python3 -c 'import snippet'",
+    build: "LOCALAPPDATA=. python3 -c 'import snippet'",
     run: inProgram(`python3 ${DRIVERS}/driver.py`, STORED_FILE),
     skips: /frames|storage cut/,
     edits: { [ADDRESS]: service.url, "TIMEOUT_S = 10": "TIMEOUT_S = 2" },
@@ -109,7 +113,7 @@ const FILES = {
       "= CheckActiveAsync(": "= Simulated.CheckActiveAsync(",
       "= Task.Delay(": "= Simulated.Delay(",
       "DateTimeOffset.UtcNow": "Simulated.UtcNow",
-      "0.5 + random.NextDouble()": "random.NextDouble() < 1 ? 1 : 0",
+      "0.5 + random.NextDouble()": "1 + 0 * random.NextDouble()", // Used.
     },
   },
 };
@@ -124,15 +128,15 @@ for (
   const name = `clients: ${file}${ignore ? `, left out: no ${missing}` : ""}`;
   Deno.test({ name, ignore }, async (t) => {
     let code = await readPage(`supabase/clients/${file}`);
+    assertStringIncludes(code, `"${ADDRESS}${FUNCTION_URL_PATH}"`);
     for (const [shipped, tested] of Object.entries(edits)) {
       assertStringIncludes(code, shipped);
       code = code.replaceAll(shipped, tested);
     }
-    const extension = extname(file);
-    const block = "```" + extension.slice(1) + "\n";
+    const block = "```" + extname(file).slice(1) + "\n";
     const snippet = page.split(block)[1]?.split("```")[0];
     assert(snippet, "the page has a snippet for it");
-    const files = { [file]: code, [`snippet${extension}`]: snippet };
+    const files = { [file]: code, [`snippet${extname(file)}`]: snippet };
     await using folder = await makeTempFolder(files);
     const dir = fileURLToPath(folder.url);
     await promisify(exec)(build, { cwd: dir });
@@ -141,8 +145,7 @@ for (
       const [name = "", ...lines] = scenario.trim().split("\n");
       const fn = async () => {
         const cwd = await Deno.makeTempDir({ dir });
-        const played = await play((events) => run(events, cwd), lines);
-        assertEquals(played, lines);
+        assertEquals(await play((events) => run(events, cwd), lines), lines);
       };
       await t.step({ name, ignore: skips.test(scenario), fn });
     }

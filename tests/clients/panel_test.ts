@@ -13,12 +13,10 @@ const EVENTS = [
   ["service 200", "service 400", "service 499", "service off"],
   ["service silent", "answer 200", "answer 400", "answer 499", "answer 500"],
 ].flat();
-const STEPS = fc.array(
-  fc.tuple(fc.constantFrom(1, 4, 11, 400), fc.constantFrom(...EVENTS)),
-);
+const STEP = fc.tuple(fc.constantFrom(1, 11, 400), fc.constantFrom(...EVENTS));
 
 Deno.test("clients: panel.js serves the name that was asked last, and no other", async () => {
-  const property = fc.asyncProperty(STEPS, async (steps) => {
+  const property = fc.asyncProperty(fc.array(STEP), async (steps) => {
     let second = 0;
     const lines = steps.map(([pause, event]) => `${second += pause} ${event}`);
     let user = "";
@@ -27,7 +25,7 @@ Deno.test("clients: panel.js serves the name that was asked last, and no other",
       if (happened.endsWith("stop")) user = "";
       user = happened.match(/ask (.*)/)?.[1] ?? user;
       assert(user || !did, line);
-      // An unlock needs the user's entry, and a 499 leaves none.
+      // "unlock: nothing" counts as another user's, and fails. A 499 leaves no entry.
       const calls = did.matchAll(/(?:asks|unlock:(?: \d+)?) (\w+)/g);
       assert(calls.every(([, name]) => name === user), line);
       assert(!RegExp(`inactive: \\d+ ${user}`).test(did), line);
@@ -63,7 +61,7 @@ Deno.test("clients: panel.js and the function in an outage, in exact time", asyn
     now: 2_000_000_000,
     toFake: ["Date", "performance", "setTimeout", "clearTimeout"],
   });
+  using _clock = { [Symbol.dispose]: () => clock.uninstall() };
   const run = (events: string[]) => runPanel(events, serve, clock);
   assertEquals(await play(run, OUTAGE), OUTAGE);
-  clock.uninstall();
 });

@@ -51,7 +51,6 @@ const EDITS: ((points: string[], at: number, added: string) => string)[] = [
   (points) => points.join("").normalize("NFC"),
   (points) => points.join("").normalize("NFD"),
   (points) => points.join("").trim(),
-  (points) => points.join("").replaceAll(" ", "+"),
   (points) => encodeURIComponent(points.join("")),
   (points) => points.join("").replaceAll(/["\\]/g, "\\$&"),
   (points) => `"${points.join("")}"`,

@@ -20,10 +20,10 @@ const KEYS = "public.activation_keys";
 
 /** Beginnings of the lines that are not run here. */
 const LEFT_OUT = [
-  /^(cd|git (clone|switch|pull|checkout|rev-parse|diff <))/, // Work in a clone.
+  /^(cd|git (clone|switch|pull|checkout|rev-parse|diff <commit>))/, // Work in a clone.
   /^npx -y deno@/, // Tasks of `deno.json`.
   /^npx \S+ (start|functions serve|login|link)/, // Need Docker or an account.
-  /^npx \S+ db push/, // tests/deploy/database_test.ts runs it.
+  /^npx \S+ db push --remote$/, // tests/deploy/database_test.ts runs it.
 ];
 
 /**
@@ -66,7 +66,7 @@ const STORY: (Step | string)[] = [
   ["Move to another project", { "functions deploy": 0, "db query": 7 }, 200],
   `truncate ${KEYS}`,
   ["Move to another project", { "merge-duplicates": [201, 200] }, 200],
-  // The page's query finds this row by its key, and ' O''BRIEN #8' by the name.
+  // Sets <key>. The page's query finds this row by it, and ' O''BRIEN #8' by the name.
   `update ${KEYS} set curr_user = 'another' where curr_user = '<name>' returning id`,
   ["There is no active key for this name", { "as key": 2, "is null": 0 }, 499],
   ["There is no active key for this name", { "returning id": 1 }, 200],
@@ -104,10 +104,10 @@ Deno.test("operators: the code on the pages does what they say", async () => {
   await using folder = await makeTempFolder();
   const { service: { API_URL, SECRET_KEY }, exec, targets } = stack;
   const { edgeFunction } = targets;
-  const sent: string[] = [];
+  let sent = "";
   /** The Management API for curl lines. Its 404 also stands in for that of a deleted function. */
-  await using platform = serveOnLoopback(async ({ url, body }) => {
-    sent.push(`${url.split("/").pop()} ${await new Response(body).text()}`);
+  await using platform = serveOnLoopback(async (request) => {
+    sent += `${request.method} ${request.url} ${await request.text()}\n`;
     return Response.json([], { status: 404 });
   });
   const ask = async (name: string) => {
@@ -143,7 +143,7 @@ Deno.test("operators: the code on the pages does what they say", async () => {
   const runShell = async (code: string) => {
     // `git diff` ends with an error if the files differ.
     const { stdout } = await runLine(fill(code, NAME), { cwd: folder.url })
-      .catch((error) => error);
+      .catch((error) => code.startsWith("git") ? error : Promise.reject(error));
     if (code.startsWith("node")) return Number(stdout);
     if (code.startsWith("git")) return stdout.match(/^[+-] /gm)?.length;
     if (!code.startsWith("curl -i")) return countRows(JSON.parse(stdout));
@@ -151,23 +151,25 @@ Deno.test("operators: the code on the pages does what they say", async () => {
   };
   const runCli = async (code: string) => {
     const [command = "", file] = fill(code, NAME).split(" > ");
-    const args = cliArgs(command).filter((arg) => arg !== "--remote");
+    const dropTarget = (args: string[]) =>
+      args.filter((arg) => !/^--remote\b/.test(arg));
+    const args = dropTarget(cliArgs(command));
+    const name = args.slice(0, 2).join(" ");
+    if (/^(db query|functions deploy)$/.test(name)) {
+      // tests/deploy runs the first of these on the pages. The others have to be the same.
+      assertEquals(args, dropTarget(await cliCommand(name)));
+    } else {
+      const writes = await runOnPlatform(args);
+      sent += writes.map(({ method, url }) => `${method} ${url}\n`).join("");
+    }
+    if (args[1] === "deploy") targets.edgeFunction = edgeFunction;
+    if (args[1] === "delete") targets.edgeFunction = platform;
     if (file) {
-      // tests/deploy/database_test.ts runs `db query`.
       const rows = await exec(args.at(-1)!);
       const text = JSON.stringify(rows, null, 2);
       await Deno.writeTextFile(new URL(file, folder.url), text);
       return rows.length;
     }
-    if (args[1] === "deploy") {
-      // tests/deploy/upload_test.ts runs this command.
-      assertEquals(args, await cliCommand("functions deploy"));
-      targets.edgeFunction = edgeFunction;
-    } else {
-      const writes = await runOnPlatform(args);
-      sent.push(...writes.map(({ method, url }) => `${method} ${url}`));
-    }
-    if (args[1] === "delete") targets.edgeFunction = platform;
     return 0;
   };
   const runSnippet = (code: string) => {
@@ -186,7 +188,7 @@ Deno.test("operators: the code on the pages does what they say", async () => {
     for (const [text, returns] of Object.entries(expected)) {
       const next = snippets.shift();
       const found = next?.heading === heading && next.code.includes(text);
-      assert(found, `${heading}: no "${text}" in ${next?.code}`);
+      assert(found, `${heading}: no "${text}" in ${JSON.stringify(next)}`);
       for (const result of [returns].flat()) {
         const seen = [await runSnippet(next.code), await ask(NAME)];
         assertEquals(seen, [result, status], `${heading}: ${next.code}`);
@@ -197,8 +199,8 @@ Deno.test("operators: the code on the pages does what they say", async () => {
   const users = "lost,moved 2,first use,moved,revoked,wrongname".split(",");
   const statuses = await Promise.all(users.map(ask));
   assertEquals(statuses, [200, 200, 200, 499, 499, 499]);
-  assertMatch(sent.join(), /oldid .*"default_old"},newid .*"default"}/);
-  assertMatch(sent.join(), /DELETE http.*functions\/check-username-active\b/);
+  assertMatch(sent, /PATCH \S+oldid .*_old"}\nPATCH \S+newid .*"default"}/);
+  assertEquals(sent.match(/^DELETE \S+check-username-active$/gm)?.length, 2);
 
   Deno.env.set("SUPABASE_URL", API_URL);
   Deno.env.set("SUPABASE_SECRET_KEY", SECRET_KEY);

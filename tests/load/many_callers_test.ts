@@ -5,7 +5,7 @@ import { ACTIVE, LIMITS, TIMEOUT, TOO_LARGE } from "../support/contract.ts";
 import { aRow, startFunctionOnStub } from "../support/data_api_stub.ts";
 import { assertResponse, check, postHead } from "../support/requests.ts";
 
-/** How many times slower a response may get under load. Without limits on bodies: thousands. */
+/** How many times slower a response may get at the median. Without limits on bodies: thousands. */
 const MAX_SLOWDOWN = 20;
 
 /** Returns what a request takes at the median, from second 1 to the end of a load. */
@@ -30,7 +30,7 @@ function testLoad(name: string, load: (url: URL) => Promise<unknown>) {
   Deno.test(`load: ${name}`, { ignore }, async () => {
     await using edgeFunction = await startFunctionOnStub(aRow);
     const { url, pid } = edgeFunction;
-    const quietMs = await medianMs(url, sleep(1_500));
+    const quietMs = await medianMs(url, sleep(3_000));
     const loadedMs = await medianMs(url, load(url));
     const status = await Deno.readTextFile(`/proc/${pid}/status`);
     const peakMb = Number(status.match(/VmHWM:\s+(\d+)/)?.[1]) / 1024;

@@ -8,7 +8,7 @@ import { VERSIONS } from "../../tools/versions.ts";
 export const OPERATORS = ["README.md", "supabase/README.md"];
 export const EXISTING_TABLE = "supabase/existing-table.md";
 
-/** Every Markdown page but SECURITY.md. */
+/** The Markdown pages at the top, and in `supabase` and `tools`. */
 export const PAGES = globSync("{*,{supabase,tools}/**/*}.md", { cwd: PROJECT });
 
 /** Reads a page, or another file of the project. */

@@ -75,6 +75,6 @@ def handle_event():
 
 code.check_active = simulated_check
 code.time = SimpleNamespace(time=lambda: clock_s + now_s)
-code.random = SimpleNamespace(uniform=lambda *_: 1)
+code.random = SimpleNamespace(uniform=lambda least, most: (least + most) / 2)
 code.threading = SimpleNamespace(Event=SimulatedEvent, Thread=SimulatedThread)
 wait_until(lambda: False)

@@ -35,7 +35,7 @@ static FsNetworkRequestId fsNetworkHttpRequestPost(const char*, FsNetworkHttpReq
 static int statusOf(FsNetworkRequestId id) {
   return std::atoi(requests[id - 1].response.c_str());  // 0 without a network.
 }
-/** The SDK may tell the status here, or to the callback: here, that of odd requests. */
+/** The SDK may tell the status by this function, or to the callback. This one: of odd requests. */
 static int fsNetworkHttpRequestGetErrorCode(FsNetworkRequestId id) {
   return id % 2 ? statusOf(id) : 0;
 }

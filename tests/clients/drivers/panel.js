@@ -29,10 +29,10 @@ export async function runPanel(
     GetStoredData: () => stored.entry,
     SetStoredData: (_, entry) => stored.entry = entry,
     XMLHttpRequest: class {
-      open = (_, url) => this.responseURL = url;
+      open = (method, url) => Object.assign(this, { method, responseURL: url });
       abort() {}
       async send(body) {
-        print(`asks ${body}`);
+        print(`${this.method === "POST" ? "asks" : this.method} ${body}`);
         const status = service === "silent"
           ? await new Promise((resolve) => waiting.push(resolve))
           : await serve(body, service);
