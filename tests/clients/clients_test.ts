@@ -49,7 +49,7 @@ const inProgram = (command: string, stored: string, end = "") => {
       .replace(/^storage cut/, `sh truncate --size=11 ${stored}`)
       .replace(/^storage full/, "sh prlimit --fsize=4 --pid=$PPID");
   // The trap makes a write past the limit of `storage full` fail, not end the program.
-  const folders = "LOCALAPPDATA=. XDG_DATA_HOME=$PWD"; // Of Python and of Mono.
+  const folders = "LOCALAPPDATA=. XDG_DATA_HOME=$PWD"; // For Python and C#.
   const line = `trap "" XFSZ; ${folders} LC_ALL=C.UTF-8 exec ${command}`;
 
   return async (events: string[], cwd: string) => {

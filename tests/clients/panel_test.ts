@@ -1,7 +1,7 @@
 /** panel.js: in random scenarios, and with the function in an outage, in exact time. */
 import FakeTimers from "@sinonjs/fake-timers";
 import { assert, assertEquals } from "@std/assert";
-import * as fc from "fast-check";
+import fc from "fast-check";
 import { FUNCTION_FOLDER, SEEDED } from "../../tools/project.ts";
 import { LOCAL_SERVICE, platformEnv } from "../../tools/stack/local_service.ts";
 import { runPanel } from "./drivers/panel.js";
@@ -25,7 +25,7 @@ Deno.test("clients: panel.js serves the name that was asked last, and no other",
       if (happened.endsWith("stop")) user = "";
       user = happened.match(/ask (.*)/)?.[1] ?? user;
       assert(user || !did, line);
-      // "unlock: nothing" counts as another user's, and fails. A 499 leaves no entry.
+      // Of "unlock: nothing", "nothing" counts as the name, and fails. A 499 leaves no entry.
       const calls = did.matchAll(/(?:asks|unlock:(?: \d+)?) (\w+)/g);
       assert(calls.every(([, name]) => name === user), line);
       assert(!RegExp(`inactive: \\d+ ${user}`).test(did), line);

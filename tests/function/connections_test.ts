@@ -149,7 +149,7 @@ Deno.test("connections: replaced at most once in 5 s, then closed", async () => 
   /** Asks once. Fails unless so many connections were opened by then, and all but one closed. */
   const assertOpened = async (expected: number) => {
     await fetchDataApi(dataApi.url);
-    // Until the connection can be used again.
+    // Time for Deno to take the connection back.
     await sleep(100);
     assertEquals(opened.length, expected);
     await Promise.all(opened.slice(0, -1).map(closed));

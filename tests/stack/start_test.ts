@@ -68,9 +68,9 @@ Deno.test("start: its curl lines work, edits are served, and nothing is left run
   const pid = Number(output().match(/hangs: (\d+)/)?.[1]);
   start.child.kill(Deno.build.os === "windows" ? "SIGKILL" : "SIGINT");
   await start.ended;
-  // Signal 0 ends nothing. `kill` throws ESRCH once the process is gone.
-  const fails = () => !process.kill(pid, 0);
-  const wait = () => waitUntil(fails, () => `Process ${pid} still runs`);
+  // Signal 0 ends nothing: `kill` returns true while the process runs, then throws ESRCH.
+  const throwsOnceGone = () => !process.kill(pid, 0);
+  const wait = () => waitUntil(throwsOnceGone, () => `${pid} still runs`);
   await assertRejects(wait, Error, "ESRCH");
 });
 

@@ -58,8 +58,8 @@ export async function startFunction(
   const child = spawn(deno, args, { cwd: folder, env: childEnv });
   // SIGTERM would wait for callers who are still sending.
   const kill = () => child.kill("SIGKILL");
-  // For `Deno.exit`, which disposes of nothing: a function in an endless loop would not notice that
-  // its standard input closes.
+  // `Deno.exit` disposes of nothing, and a function in an endless loop does not notice that its
+  // standard input closes.
   addEventListener("unload", kill);
 
   let output = "";

@@ -61,7 +61,7 @@ export const fetchDataApi: typeof fetch = async (input, init) => {
   const response = await fetch(input, { ...init, ...options });
   const isTooLong = Number(response.headers.get("Content-Length")) > MAX_BYTES;
   if (isTooLong) await response.body?.cancel();
-  // In place of a text that is not read. In a 200, it fails at once: it is JSON, but no list.
+  // `{}` stands in for an unread text: JSON, so that a 200 is not retried; no list, so it fails.
   let text = isTooLong ? "{}" : await response.text();
   // supabase-js sees no error in an empty 200 or 404, and makes a 200 of a 404 with an array.
   if (text === "" || (response.status === 404 && /^\s*\[/.test(text))) {

@@ -35,7 +35,7 @@ static FsNetworkRequestId fsNetworkHttpRequestPost(const char*, FsNetworkHttpReq
 static int statusOf(FsNetworkRequestId id) {
   return std::atoi(requests[id - 1].response.c_str());  // 0 without a network.
 }
-/** The SDK may tell the status by this function, or to the callback. This one: of odd requests. */
+/** The SDK may give the status here, or to the callback. This stand-in: here, if the id is odd. */
 static int fsNetworkHttpRequestGetErrorCode(FsNetworkRequestId id) {
   return id % 2 ? statusOf(id) : 0;
 }

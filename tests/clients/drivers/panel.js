@@ -24,7 +24,7 @@ export async function runPanel(
   let nowS = 0;
 
   const engine = {
-    ...clock,
+    ...clock, // Date, setTimeout, clearTimeout.
     console: { error() {} },
     GetStoredData: () => stored.entry,
     SetStoredData: (_, entry) => stored.entry = entry,
