@@ -6,7 +6,7 @@ import { SEEDED } from "../../tools/project.ts";
 import { readPage } from "../support/pages.ts";
 import { serviceUnderTest } from "../support/service_under_test.ts";
 
-/** The path counts if it is not empty. */
+/** Playwright takes the path or, if that is empty, the channel. */
 const BROWSER = {
   executablePath: Deno.env.get("CHROMIUM") ?? "",
   channel: Deno.build.os === "windows" ? "msedge" : "chrome",

@@ -113,7 +113,7 @@ const FILES = {
       "= CheckActiveAsync(": "= Simulated.CheckActiveAsync(",
       "= Task.Delay(": "= Simulated.Delay(",
       "DateTimeOffset.UtcNow": "Simulated.UtcNow",
-      "0.5 + random.NextDouble()": "1 + 0 * random.NextDouble()", // Used.
+      "0.5 + random.NextDouble()": "1 + 0 * random.NextDouble()", // So that random is used.
     },
   },
 };

@@ -25,7 +25,7 @@ Deno.test("clients: panel.js serves the name that was asked last, and no other",
       if (happened.endsWith("stop")) user = "";
       user = happened.match(/ask (.*)/)?.[1] ?? user;
       assert(user || !did, line);
-      // Of "unlock: nothing", "nothing" counts as the name, and fails. A 499 leaves no entry.
+      // Names asked about or unlocked. "unlock: nothing" yields "nothing", which is no user's.
       const calls = did.matchAll(/(?:asks|unlock:(?: \d+)?) (\w+)/g);
       assert(calls.every(([, name]) => name === user), line);
       assert(!RegExp(`inactive: \\d+ ${user}`).test(did), line);

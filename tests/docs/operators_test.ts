@@ -27,8 +27,8 @@ const LEFT_OUT = [
 ];
 
 /**
- * A heading; a part of each snippet under it, in order, with the number that the snippet returns
- * (two if it is run twice); and the function's status for `NAME` after each run.
+ * A heading; for each snippet under it, in order, a text in it and the number that it returns (a
+ * list, if it is run twice); and the function's status for `NAME` after each run.
  *
  * A snippet returns the status that `curl -i` prints, the number that `node` prints or `count(*)`
  * selects, how many lines `git diff` shows, or else how many rows come back. A command of the CLI
@@ -66,7 +66,7 @@ const STORY: (Step | string)[] = [
   ["Move to another project", { "functions deploy": 0, "db query": 7 }, 200],
   `truncate ${KEYS}`,
   ["Move to another project", { "merge-duplicates": [201, 200] }, 200],
-  // Its id becomes <key>. The page's query returns this row by it, and ' O''BRIEN #8' by the name.
+  // Sets <key>. The page's query finds this row by its id, and ' O''BRIEN #8' by its name: 2.
   `update ${KEYS} set curr_user = 'another' where curr_user = '<name>' returning id`,
   ["There is no active key for this name", { "as key": 2, "is null": 0 }, 499],
   ["There is no active key for this name", { "returning id": 1 }, 200],
@@ -77,7 +77,7 @@ const STORY: (Step | string)[] = [
   ["A flood", { "logs": 0 }, 200],
   ["A flood", { "functions delete": 0 }, 404],
   ["A flood", { "functions deploy": 0 }, 200],
-  // Since the first export: a first use, two keys that are gone, and names like `<wrong name>`.
+  // Since the first export: a first use, two deletions, and <wrong name>, filled as "wrongname".
   `update ${KEYS} set curr_user = 'first use'
     where id = (select id from ${KEYS} where curr_user is null limit 1)`,
   `delete from ${KEYS} where curr_user in ('revoked', 'lost')`,
@@ -105,7 +105,7 @@ Deno.test("operators: the code on the pages does what they say", async () => {
   const { service: { API_URL, SECRET_KEY }, exec, targets } = stack;
   const { edgeFunction } = targets;
   let sent = "";
-  /** The Management API for curl lines. Its 404 also stands in for that of a deleted function. */
+  /** Answers 404: as the Management API for curl lines, and in place of a deleted function. */
   await using platform = serveOnLoopback(async (request) => {
     sent += `${request.method} ${request.url} ${await request.text()}\n`;
     return Response.json([], { status: 404 });

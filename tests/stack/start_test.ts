@@ -21,7 +21,7 @@ function runStart(cwd: URL, ...args: string[]) {
   const ended = once(child, "close");
   return {
     child,
-    /** Resolves when it has ended. The function, whose output has other pipes, may end later. */
+    /** Resolves when `start` has ended. The function is another process, and may end later. */
     ended,
     output: () => output,
     hasPrinted: (text: string) => () => output.includes(text),
@@ -68,7 +68,7 @@ Deno.test("start: its curl lines work, edits are served, and nothing is left run
   const pid = Number(output().match(/hangs: (\d+)/)?.[1]);
   start.child.kill(Deno.build.os === "windows" ? "SIGKILL" : "SIGINT");
   await start.ended;
-  // Signal 0 ends nothing: `kill` returns true while the process runs, then throws ESRCH.
+  // Sends nothing. Never true: false while the process runs, and throws ESRCH once it is gone.
   const throwsOnceGone = () => !process.kill(pid, 0);
   const wait = () => waitUntil(throwsOnceGone, () => `${pid} still runs`);
   await assertRejects(wait, Error, "ESRCH");

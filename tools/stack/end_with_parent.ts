@@ -5,7 +5,7 @@
     // Unlike `Deno.exit`, this ends Deno's watcher as well.
     Deno.kill(Deno.pid, "SIGKILL");
   } finally {
-    // Deno 2.1 does not permit `Deno.kill` here. It throws, and this exits before that shows.
+    // Deno 2.1 denies `Deno.kill` here. Exiting in `finally` keeps that error from being printed.
     Deno.exit();
   }
 })();

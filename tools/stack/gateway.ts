@@ -6,7 +6,7 @@ import { FUNCTION_URL_PATH } from "../project.ts";
 /** Where requests go. A test may change `edgeFunction` at any time. */
 export type Targets = Record<"dataApi" | "edgeFunction", { url: string | URL }>;
 
-// A function in an endless loop prints nothing, and keeps Deno's watcher from seeing an edit.
+// Why start again: a function in an endless loop prints nothing, and blocks Deno's watcher.
 const NO_RESPONSE = "No response. Look at the terminal of `deno task start`. " +
   "If it shows nothing, end it with Ctrl-C, and start it again.";
 

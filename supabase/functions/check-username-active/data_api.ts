@@ -14,7 +14,7 @@ const MAX_IDLE_MS = 10_000;
 
 /**
  * Shortest time between replacements, in milliseconds: as long as a lookup may take. Lookups that
- * began on the old connections have ended by then, so they do not replace the new ones.
+ * began on the old connections fail within this time, and replace nothing.
  */
 const MIN_KEPT_MS = 5_000;
 

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-// No credentials, which `fetch` would send beside the key, no query and no fragment.
+// Rejects a query, a fragment, and credentials, which `fetch` would send beside the key.
 const Url = z.string().check(
   z.regex(/^[^@?#\s]*$/),
   z.url({ protocol: /^https?$/ }),

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { readBody } from "./body.ts";
 
-// Strict: replacing an invalid byte would make another name. It skips a byte order mark.
+// Strict: replacing an invalid byte would make another name. The decoder skips a byte order mark.
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 const ActivationCheck = z.object({

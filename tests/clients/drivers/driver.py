@@ -15,7 +15,7 @@ now_s = until_s = 0
 clock_s = 2_000_000  # At second 0.
 
 def wait_until(is_over):
-    """Lets time pass until is_over(). Handles events meanwhile: one `ask` can run in another."""
+    """Lets time pass until is_over(). Meanwhile, events: a new ask runs in the last one's wait."""
     global now_s
     while not is_over():
         if now_s < until_s:

@@ -87,7 +87,7 @@ int main() {
     if (event == "frames") frames = about;
     if (event == "answer") answer(about);
     while (true) {
-      // Five are enough for a question and its result.
+      // Five frames cover sending a request, its callback, and acting on the result.
       for (int frame = 0; frame < 5 && frames == "on"; ++frame) draw(asked);
       if (nowS >= untilS) break;
       nowS = std::round(10 * nowS + 1) / 10;

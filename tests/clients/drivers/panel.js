@@ -69,7 +69,7 @@ export async function runPanel(
     answer: (status) => waiting.forEach((resolve) => resolve(status)),
     clock: (seconds) => clock.setSystemTime(clock.now + 1000 * seconds),
     stored: (entry) => stored = { entry },
-    storage: () => stored = undefined, // Broken.
+    storage: () => stored = undefined, // Broken: using it throws.
   };
   for (const event of events) {
     const [what, about] = event.split(/ (.*)/);
