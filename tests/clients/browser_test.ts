@@ -23,11 +23,10 @@ Deno.test("browser: panel.js, from another origin", async () => {
   const calls: unknown[] = [];
   for (const name of [SEEDED.username, "nobody"]) {
     await tab.goto(simulator.url);
-    calls.push(
-      await tab.evaluate(`${code} new Promise((resolve) =>
+    const called = await tab.evaluate(`${code} new Promise((resolve) =>
       activation.keepAsking("${name}", () => resolve("unlock"),
-        (result) => resolve("lock " + result)))`),
-    );
+        (result) => resolve("lock " + result)))`);
+    calls.push(called);
   }
   assertEquals(calls, ["unlock", "lock inactive"]);
 });

@@ -84,11 +84,9 @@ testWithKeys("exactness: a key of one name is no key of another", async () => {
   );
   const property = fc.asyncProperty(pair, async ([a, b]) => {
     await using product = await issueKeys([a]);
-    await assertResponse(check(product.project_id, a), ACTIVE);
-    await assertResponse(
-      check(product.project_id, b),
-      a === b ? ACTIVE : NOT_FOUND,
-    );
+    const { project_id } = product;
+    await assertResponse(check(project_id, a), ACTIVE);
+    await assertResponse(check(project_id, b), a === b ? ACTIVE : NOT_FOUND);
   });
   const numRuns = examples.length + Number(Deno.env.get("FUZZ_RUNS") ?? 300);
   await fc.assert(property, { numRuns, examples });

@@ -42,8 +42,8 @@ test("key: none can be read or issued without the secret key", async () => {
   await using product = await issueKeys(["Amelia"]);
   const { API_URL, PUBLISHABLE_KEY } = serviceUnderTest();
   const table = `${API_URL}/rest/v1/activation_keys`;
-  const search = `?project_id=eq.${product.project_id}`;
   const { project_id } = product;
+  const search = `?project_id=eq.${project_id}`;
   const body = JSON.stringify({ project_id, curr_user: "a" });
   for (const apikey of ["", PUBLISHABLE_KEY]) {
     const headers = { apikey, "Content-Type": "application/json" };
@@ -56,5 +56,5 @@ test("key: none can be read or issued without the secret key", async () => {
     const text = await issued.text();
     assert([401, 403].includes(issued.status), `${issued.status} ${text}`);
   }
-  await assertResponse(check(product.project_id, "a"), NOT_FOUND);
+  await assertResponse(check(project_id, "a"), NOT_FOUND);
 });

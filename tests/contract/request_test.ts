@@ -53,6 +53,7 @@ const ROWS: Row[] = [
     "no Content-Type": new Blob([body()]),
     "another Content-Type": new Blob([body()], { type: "image/png" }),
     "unknown fields, which are ignored": body({ user: null, extra: [] }),
+    "white space around the JSON": ` \r\n\t${body()}\n`,
     "a byte order mark, which C# writers send": "\ufeff" + body(),
     "an escaped user name": body().replace("Zoë", "\\u005ao\\u00eb"),
     "an upper-case project_id": body({ project_id: PRODUCT.toUpperCase() }),
@@ -132,6 +133,7 @@ const ROWS: Row[] = [
   ["HEAD", { method: "HEAD" }, { ...METHOD_NOT_ALLOWED, body: null }],
   ["GET", { method: "GET" }, METHOD_NOT_ALLOWED],
   ["PROPFIND", { method: "PROPFIND", body: body() }, METHOD_NOT_ALLOWED],
+  ["PATCH", { method: "PATCH", body: body() }, METHOD_NOT_ALLOWED],
   ["DELETE", { method: "DELETE", body: body() }, METHOD_NOT_ALLOWED],
 
   // A preflight. With an `Origin`, a gateway may answer it itself.
