@@ -44,6 +44,8 @@ const posts = (
   Object.entries(bodies).map(([name, body]) => [name, { body }, expected]);
 
 const CREDENTIALS = { Authorization: "Bearer x", apikey: "x" };
+const LONGEST = "a".repeat(LIMITS.name);
+const PLANES = "🛩".repeat(LIMITS.name); // Of two UTF-16 code units each.
 const WRONG_TYPES = [7, 0, true, false, [], [USER], [PRODUCT], {}];
 
 const ROWS: Row[] = [
@@ -67,10 +69,8 @@ const ROWS: Row[] = [
   ...posts(CONTRACT.NOT_FOUND, {
     "another user": body({ username: "somebody else" }),
     "another project": body({ project_id: crypto.randomUUID() }),
-    "the longest name": body({ username: "a".repeat(LIMITS.name) }),
-    "the longest name, beyond the BMP": body({
-      username: "🛩".repeat(LIMITS.name),
-    }),
+    "the longest name": body({ username: LONGEST }),
+    "the longest name, beyond the BMP": body({ username: PLANES }),
     "a line break in the user name": body({ username: "a\nb" }),
     // Three UUIDs: of a variant that RFC 9562 does not have, the smallest, and the largest.
     ...having(
@@ -98,10 +98,8 @@ const ROWS: Row[] = [
   ...posts(CONTRACT.INVALID, {
     ...having("username", ...WRONG_TYPES),
     ...having("username", "\0", "a\0b", "a\ud83d", "\udee9b", "\udee9\ud83d"),
-    "a name too long": body({ username: "a".repeat(LIMITS.name + 1) }),
-    "a name too long, beyond the BMP": body({
-      username: "🛩".repeat(LIMITS.name + 1),
-    }),
+    "a name too long": body({ username: LONGEST + "a" }),
+    "a name too long, beyond the BMP": body({ username: PLANES + "🛩" }),
     ...having("project_id", ...WRONG_TYPES),
     // PostgreSQL takes some of these for a UUID, and careless expressions take others.
     ...having("project_id", ` ${PRODUCT}`, `${PRODUCT}\n`, `eq.${PRODUCT}`),

@@ -14,10 +14,7 @@ Deno.test.afterAll(() => service[Symbol.asyncDispose]());
 
 Deno.test("upload: the function's own files and nothing else, for callers without a token", () => {
   const { files, metadata } = service;
-  const source = Array.from(
-    Deno.readDirSync(FUNCTION_FOLDER),
-    ({ name }) => name,
-  )
+  const source = Array.from(Deno.readDirSync(FUNCTION_FOLDER), (it) => it.name)
     .filter((name) => /\.ts$|^deno\.json$/.test(name));
   assertEquals(files.sort(), source.map((name) => FOLDER + name).sort());
   assertEquals(metadata.entrypoint_path, `${FOLDER}index.ts`);

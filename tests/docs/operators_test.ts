@@ -1,9 +1,10 @@
-/** The code on the pages for operators runs in the pages' order, and does what they say. */
-import { assert, assertEquals, assertMatch } from "@std/assert";
+/** The code on the pages for operators does what they say. */
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import { serveOnLoopback } from "../../tools/loopback.ts";
 import { FUNCTION_URL_PATH, SEEDED } from "../../tools/project.ts";
 import { startStack } from "../../tools/stack/stack.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
+import { ACTIVE, type Expected, NOT_FOUND } from "../support/contract.ts";
 import { runOnPlatform } from "../support/management_api.ts";
 import {
   cliArgs,
@@ -12,204 +13,228 @@ import {
   readSnippets,
 } from "../support/pages.ts";
 import { runLine } from "../support/processes.ts";
-import { check } from "../support/requests.ts";
+import { assertResponse, check } from "../support/requests.ts";
 
 const PRODUCT = SEEDED.project_id;
 const NAME = "O'Brien#1937";
 const KEYS = "public.activation_keys";
+/** Ids of keys, without the last digit. `<key>` becomes the id that ends with 1. */
+const ID = "2b7e4c80-91d5-4f36-a0c8-6e13d9f5274";
+
+/** Issues the keys with which each test begins, and exports them. */
+const FOUR_KEYS = `
+  drop table if exists public.exported_keys;
+  truncate ${KEYS};
+  insert into ${KEYS} (id, project_id, curr_user) values
+    ('${ID}1', '<product>', '<name>'), ('${ID}2', '<product>', 'lost'),
+    ('${ID}3', '<product>', null), ('${ID}4', '<product>', null);
+  select * from ${KEYS} order by id`;
+
+// What may happen then.
+const NOTHING = "";
+const ANOTHERS = `update ${KEYS} set curr_user = 'another' where id = '<key>'`;
+const UNUSED = `update ${KEYS} set curr_user = null where id = '<key>'`;
+const REVOKED = `delete from ${KEYS} where id = '<key>'`;
+const SEED = `update ${KEYS} set curr_user = '${SEEDED.username}'`;
+const SIMILAR =
+  `update ${KEYS} set curr_user = ' O''BRIEN #8' where id = '${ID}2'`;
+/** A key is lost, one is used, and one is used under <wrong name>, filled in as "wrongname". */
+const DAMAGED = `
+  delete from ${KEYS} where id = '${ID}2';
+  update ${KEYS} set curr_user = 'first use' where id = '${ID}3';
+  update ${KEYS} set curr_user = 'wrongname' where id = '${ID}4'`;
 
 /** Beginnings of the lines that are not run here. */
 const LEFT_OUT = [
   /^(cd|git (clone|switch|pull|checkout|rev-parse|diff <commit>))/, // Work in a clone.
   /^npx -y deno@/, // Tasks of `deno.json`.
   /^npx \S+ (start|functions serve|login|link)/, // Need Docker or an account.
-  /^npx \S+ db push --remote$/, // tests/deploy/database_test.ts runs it.
+  /^npx \S+ db push --remote$/, // tests/deploy runs it.
 ];
 
 /**
- * A heading; for each snippet under it, in order, a text in it and the number that it returns (a
- * list, if it is run twice); and the function's status for `NAME` after each run.
- *
- * A snippet returns the status that `curl -i` prints, the number that `node` prints or `count(*)`
- * selects, how many lines `git diff` shows, or else how many rows come back. A command of the CLI
- * that prints no rows returns 0. The SQL of `logs` is not checked.
+ * What a snippet does: how many rows it returns, or which number it prints; the status that
+ * `curl -i` prints; or what the platform gets. A list, if the snippet runs twice.
  */
-type Step = [string, { [text: string]: number | number[] }, status: number];
+type Result = number | string | (number | string)[];
 
 /**
- * An operator's work, in the pages' order. A string is SQL that no page has: what happens between
- * two snippets. Where rows with an `id` come back, `<key>` becomes that of the first row.
+ * A heading; what has happened; for some snippets under the heading, in order, a text in each and
+ * its result; and what the function then responds about users.
  */
-const STORY: (Step | string)[] = [
-  ["Run it", { "CaptainKirin": 200 }, 499],
-  ["Deploy", { "functions deploy": 0, "nobody": 499 }, 499],
-  ["Operate check-username-active", { "<name>": 499 }, 499],
-  ["It works", { "gen_random_uuid": 1, "insert": 1, "delete": 1 }, 499],
-  ["Keys", { "group by": 2, "order by": 4 }, 499],
-  `truncate ${KEYS}`,
-  ["Keys", { "generate_series": 2 }, 499],
-  ["Keys", { "curr_user is null": [1, 0] }, 200],
-  `update ${KEYS} set curr_user = 'Somebody'`,
-  ["Keys", { "set curr_user = '<name>'": 1 }, 200],
-  ["Keys", { "set curr_user = null": 1, "delete": 1 }, 499],
-  ["Keys", { "insert": 1 }, 200],
-  `truncate ${KEYS}`,
-  ["Your back end", { "<product>": 1 }, 499],
-  ["Your back end", { "curr_user=is.null": [1, 0] }, 200],
-  ["Watch it", { "logs": 0 }, 200],
-  ["Back it up", { "db query": 1, "node": 1, "count(*)": 1 }, 200],
-  ["Upgrade and go back", { "functions deploy": 0 }, 200],
-  ["Change the secret key", { "<new secret key>": 200, "api-keys": 0 }, 200],
-  ["Change the secret key", { "<old id>": 0, "<new id>": 0, "deploy": 0 }, 200],
-  `insert into ${KEYS} (project_id, curr_user) select '<product>',
-    unnest(array[' O''BRIEN #8', 'lost', 'moved', 'revoked', null, null])`,
-  ["Move to another project", { "functions deploy": 0, "db query": 7 }, 200],
-  `truncate ${KEYS}`,
-  ["Move to another project", { "merge-duplicates": [201, 200] }, 200],
-  // Sets <key>. The page's query finds this row by its id, and ' O''BRIEN #8' by its name: 2.
-  `update ${KEYS} set curr_user = 'another' where curr_user = '<name>' returning id`,
-  ["There is no active key for this name", { "as key": 2, "is null": 0 }, 499],
-  ["There is no active key for this name", { "returning id": 1 }, 200],
-  ['500, "Database error"', { "logs": 0 }, 200],
-  ["The secret key leaked", { "deploy": 0, "<leaked key>": 401 }, 200],
-  `update ${KEYS} set curr_user = 'moved 2' where curr_user = 'moved'`,
-  ["The secret key leaked", { "db query": 7, "git diff": 2 }, 200],
-  ["A flood", { "logs": 0 }, 200],
-  ["A flood", { "functions delete": 0 }, 404],
-  ["A flood", { "functions deploy": 0 }, 200],
-  // Since the first export: a first use, two deletions, and <wrong name>, filled as "wrongname".
-  `update ${KEYS} set curr_user = 'first use'
-    where id = (select id from ${KEYS} where curr_user is null limit 1)`,
-  `delete from ${KEYS} where curr_user in ('revoked', 'lost')`,
-  `update ${KEYS} set curr_user = 'wrongname' where curr_user = '<name>' or curr_user is null`,
-  ["Keys are lost or wrong", { "functions delete": 0, "create": 0 }, 404],
-  ["Keys are lost or wrong", { "curl": 201, "name_then": 6, "wrong": 1 }, 404],
-  `select id from ${KEYS} where curr_user = 'moved 2'`,
-  ["Keys are lost or wrong", { "set curr_user = '<name>'": 1 }, 404],
-  `update public.exported_keys set curr_user = 'moved 2' where id = '<key>';
-    select id from public.exported_keys where curr_user = 'revoked'`,
-  ["Keys are lost or wrong", { "delete": 1, "on conflict": 3 }, 404],
-  ["Keys are lost or wrong", { "not in": 0, "drop table": 0 }, 404],
-  ["Keys are lost or wrong", { "functions deploy": 0 }, 200],
-  `select id from ${KEYS} where curr_user = '<name>'`,
-  ["A refund", { "delete": 1 }, 499],
-  `insert into ${KEYS} values (default, '<product>', '<name>') returning id`,
-  ["A customer's data", { "select": 1 }, 200],
-  ["A customer's data", { "set curr_user = null": 1 }, 499],
-  ["Log codes", { "grant": 0, "notify": 0, "terminate": 1, "locks": 0 }, 499],
+type Work = [
+  heading: string,
+  happened: string,
+  snippets: Record<string, Result>,
+  then?: Record<string, Expected>,
 ];
 
-Deno.test("operators: the code on the pages does what they say", async () => {
-  await using stack = await startStack();
-  await using folder = await makeTempFolder();
-  const { service: { API_URL, SECRET_KEY }, exec, targets } = stack;
-  const { edgeFunction } = targets;
-  let sent = "";
-  /** Answers 404: as the Management API for curl lines, and in place of a deleted function. */
-  await using platform = serveOnLoopback(async (request) => {
-    sent += `${request.method} ${request.url} ${await request.text()}\n`;
-    return Response.json([], { status: 404 });
-  });
-  const ask = async (name: string) => {
-    const url = API_URL + FUNCTION_URL_PATH;
-    const { status, body } = await check(PRODUCT, name, url);
-    await body?.cancel();
-    return status;
-  };
+const DELETED = "DELETE check-username-active";
+const UNLOCKED = { [NAME]: ACTIVE };
+const LOCKED = { [NAME]: NOT_FOUND };
+const WORK: Work[] = [
+  ["Run it", SEED, { "CaptainKirin": "HTTP 200" }, LOCKED],
+  ["Deploy", NOTHING, { "deploy": "", "nobody": "HTTP 499" }],
+  ["Operate check-username-active", NOTHING, { "curl": "HTTP 200" }],
+  ["It works", NOTHING, { "uuid": 1, "insert": 1, "delete": 1 }],
+  ["Keys", NOTHING, { "group by": 1, "order by": 4, "generate": 2 }],
+  ["Keys", UNUSED, { "curr_user is null": [1, 0] }],
+  ["Keys", ANOTHERS, { "set curr_user = '<name>'": 1 }],
+  ["Keys", NOTHING, { "set curr_user = null": 1 }, LOCKED],
+  ["Keys", NOTHING, { "delete": 1 }, LOCKED],
+  ["Keys", REVOKED, { "insert": 1 }],
+  ["Your back end", UNUSED, { "project_id": 1, "PATCH": [1, 0] }],
+  ["Watch it", NOTHING, { "logs": "" }],
+  ["Back it up", NOTHING, { "db query": 4, "node": 4, "count(*)": 4 }],
+  ["Upgrade and go back", NOTHING, { "functions deploy": "" }],
+  ["Change the secret key", NOTHING, {
+    "<new secret key>": "HTTP 200",
+    "api-keys": "GET api-keys",
+    "<old id>": 'PATCH oldid {"name":"default_old"}',
+    "<new id>": 'PATCH newid {"name":"default"}',
+    "functions deploy": "",
+  }],
+  ["Move to another project", NOTHING, { "deploy": "", "db query": 4 }],
+  ["Move to another project", REVOKED, { "merge": ["HTTP 201", "HTTP 200"] }],
+  ["There is no active key for this name", SIMILAR, { "as key": 2 }],
+  ["There is no active key for this name", UNUSED, { "is null": [1, 0] }],
+  ["There is no active key for this name", ANOTHERS, { "update": 1 }],
+  ['500, "Database error"', NOTHING, { "logs": "" }],
+  ["The secret key leaked", NOTHING, { "deploy": "", "curl": "HTTP 401" }],
+  ["The secret key leaked", ANOTHERS, { "query": 4, "git diff": 2 }, LOCKED],
+  ["A flood", NOTHING, { "logs": "", "delete": DELETED, "deploy": "" }],
+  [
+    "Keys are lost or wrong",
+    DAMAGED,
+    {
+      "functions delete": DELETED,
+      "create table": 0,
+      "curl": "HTTP 201",
+      "select id as key": 3,
+      "<wrong name>": 1,
+      "set curr_user = '<name>'": 1,
+      "delete from": 1,
+      "on conflict": 2,
+      "not in": 1,
+      "drop table": 0,
+      "functions deploy": "",
+    },
+    { lost: ACTIVE, "first use": ACTIVE, wrongname: NOT_FOUND, ...UNLOCKED },
+  ],
+  ["A refund", NOTHING, { "delete": 1 }, LOCKED],
+  ["A customer's data", NOTHING, { "select": 1, "= null": 1 }, LOCKED],
+  ["Log codes", NOTHING, { "grant": 0, "notify": 0, "<pid>": 1, "locks": 0 }],
+];
 
-  let key = "";
-  const fill = (code: string, name: string) =>
-    code.replaceAll("http://127.0.0.1:54321", API_URL)
-      .replaceAll(/https:..<(new )?ref>.supabase.co/g, API_URL)
-      .replaceAll("https://api.supabase.com", platform.url)
-      .replaceAll("../", "./")
-      .replaceAll(/<(new )?secret key>/g, SECRET_KEY)
-      .replaceAll("<product>", PRODUCT)
-      .replaceAll("<name>", name)
-      .replaceAll("<key>", key)
-      .replaceAll("<how many>", "2")
-      .replaceAll("<pid>", "0")
-      // Any other placeholder becomes its own words.
-      .replaceAll(/<(\w+) ?(\w*)>/g, "$1$2");
-  const countRows = (rows: Record<string, unknown>[]) => {
-    if (rows[0]?.id) key = `${rows[0].id}`;
-    return rows.length;
-  };
+const stack = await startStack();
+Deno.test.afterAll(() => stack[Symbol.asyncDispose]());
+const { service: { API_URL, SECRET_KEY }, exec } = stack;
 
-  const runSql = async (code: string) => {
-    const rows = await exec(fill(code, NAME.replaceAll("'", "''")));
-    return Number(rows[0]?.count ?? countRows(rows));
-  };
-  const runShell = async (code: string) => {
-    // `git diff` ends with an error if the files differ.
-    const { stdout } = await runLine(fill(code, NAME), { cwd: folder.url })
-      .catch((error) => code.startsWith("git") ? error : Promise.reject(error));
-    if (code.startsWith("node")) return Number(stdout);
-    if (code.startsWith("git")) return stdout.match(/^[+-] /gm)?.length;
-    if (!code.startsWith("curl -i")) return countRows(JSON.parse(stdout));
-    return Number(stdout.match(/^HTTP\/1.1 ([2-5]\d\d)/m)?.[1]);
-  };
-  const runCli = async (code: string) => {
-    const [command = "", file] = fill(code, NAME).split(" > ");
-    const dropTarget = (args: string[]) =>
-      args.filter((arg) => !/^--remote\b/.test(arg));
-    const args = dropTarget(cliArgs(command));
-    const name = args.slice(0, 2).join(" ");
-    if (/^(db query|functions deploy)$/.test(name)) {
-      // tests/deploy runs the first of these on the pages. The others have to be the same.
-      assertEquals(args, dropTarget(await cliCommand(name)));
-    } else {
-      const writes = await runOnPlatform(args);
-      sent += writes.map(({ method, url }) => `${method} ${url}\n`).join("");
-    }
-    if (args[1] === "deploy") targets.edgeFunction = edgeFunction;
-    if (args[1] === "delete") targets.edgeFunction = platform;
-    if (file) {
-      const rows = await exec(args.at(-1)!);
-      const text = JSON.stringify(rows, null, 2);
-      await Deno.writeTextFile(new URL(file, folder.url), text);
-      return rows.length;
-    }
-    return 0;
-  };
-  const runSnippet = (code: string) => {
-    if (code.startsWith("npx ")) return runCli(code);
-    return /^(curl|git|node) /.test(code) ? runShell(code) : runSql(code);
-  };
+const describe = ({ method, url }: Request, body = "") =>
+  `${method} ${url.split("/").at(-1)} ${body}`.trim();
+/** Stands in for the Management API. It repeats what it gets. */
+const platform = serveOnLoopback(async (request) =>
+  new Response(describe(request, await request.text()))
+);
+Deno.test.afterAll(() => platform[Symbol.asyncDispose]());
 
-  const snippets = (await readSnippets(...OPERATORS))
-    .filter(({ code }) => !LEFT_OUT.some((line) => line.test(code)));
-  for (const step of STORY) {
-    if (typeof step === "string") {
-      await runSql(step);
-      continue;
-    }
-    const [heading, expected, status] = step;
-    for (const [text, returns] of Object.entries(expected)) {
-      const next = snippets.shift();
-      const found = next?.heading === heading && next.code.includes(text);
-      assert(found, `${heading}: no "${text}" in ${JSON.stringify(next)}`);
-      for (const result of [returns].flat()) {
-        const seen = [await runSnippet(next.code), await ask(NAME)];
-        assertEquals(seen, [result, status], `${heading}: ${next.code}`);
+const ask = (user: string) => check(PRODUCT, user, API_URL + FUNCTION_URL_PATH);
+
+const fill = (code: string, name = NAME) =>
+  code.replaceAll("http://127.0.0.1:54321", API_URL)
+    .replaceAll(/https:..<(new )?ref>.supabase.co/g, API_URL)
+    .replaceAll("https://api.supabase.com", platform.url)
+    .replaceAll("../", "./")
+    .replaceAll(/<(new )?secret key>/g, SECRET_KEY)
+    .replaceAll("<product>", PRODUCT)
+    .replaceAll("<name>", name)
+    .replaceAll("<key>", `${ID}1`)
+    .replaceAll("<how many>", "2")
+    .replaceAll("<pid>", "0")
+    // Any other placeholder becomes its own words.
+    .replaceAll(/<(\w+) ?(\w*)>/g, "$1$2");
+
+const runSql = (sql: string) => exec(fill(sql, NAME.replaceAll("'", "''")));
+
+async function runShell(line: string, cwd: URL) {
+  // `git diff` ends with an error if the files differ.
+  const { stdout } = await runLine(fill(line), { cwd })
+    .catch((error) => line.startsWith("git") ? error : Promise.reject(error));
+  if (line.startsWith("node")) return Number(stdout);
+  if (line.startsWith("git")) return stdout.match(/^[+-] /gm)?.length;
+  const [, status] = stdout.match(/^HTTP\S+ ([2-5]\d\d)/m) ?? [];
+  if (status) return `HTTP ${status}`;
+  return stdout.startsWith("[") ? JSON.parse(stdout).length : stdout;
+}
+
+async function runCli(line: string, cwd: URL) {
+  const [command = "", file] = fill(line).split(" > ");
+  // The target, `--remote=<ref>`, is a stand-in here.
+  const args = cliArgs(command).filter((arg) => !/^--remote\b/.test(arg));
+  if (!/^(db query|functions deploy)/.test(args.join(" "))) {
+    return (await runOnPlatform(args)).map((sent) => describe(sent)).join();
+  }
+  // tests/deploy runs the first of these on the pages. The others have to be the same.
+  const tested = await cliCommand(args.slice(0, 2).join(" "));
+  assertEquals(args, tested.filter((arg) => arg !== "--remote"));
+  return file ? await writeRows(new URL(file, cwd), args.at(-1)!) : "";
+}
+
+/** Writes the rows of a query to a file, as the CLI does. Returns how many these are. */
+async function writeRows(file: URL, sql: string) {
+  const rows = await runSql(sql);
+  await Deno.writeTextFile(file, JSON.stringify(rows, null, 2));
+  return rows.length;
+}
+
+async function runSnippet(code: string, cwd: URL) {
+  if (code.startsWith("npx ")) return await runCli(code, cwd);
+  if (/^(curl|git|node) /.test(code)) return await runShell(code, cwd);
+  const rows = await runSql(code);
+  return rows[0]?.count ?? rows.length;
+}
+
+const snippets = (await readSnippets(...OPERATORS))
+  .filter(({ code }) => !LEFT_OUT.some((line) => line.test(code)));
+/** The snippets under each heading that no test has taken yet. */
+const left = Map.groupBy(snippets, ({ heading }) => heading);
+
+for (const [heading, happened, results, then = UNLOCKED] of WORK) {
+  const texts = Object.keys(results);
+  const taken = left.get(heading)?.splice(0, texts.length) ?? [];
+  Deno.test(`operators: ${heading}: ${texts[0]}`, async () => {
+    await using folder = await makeTempFolder();
+    await writeRows(new URL("keys-date.json", folder.url), FOUR_KEYS);
+    await runSql(happened);
+
+    for (const [nth, text] of texts.entries()) {
+      const code = taken[nth]?.code ?? "";
+      assertStringIncludes(code, text);
+      for (const result of [results[text]].flat()) {
+        assertEquals(await runSnippet(code, folder.url), result, code);
       }
     }
-  }
-  assertEquals(snippets, []);
-  const users = "lost,moved 2,first use,moved,revoked,wrongname".split(",");
-  const statuses = await Promise.all(users.map(ask));
-  assertEquals(statuses, [200, 200, 200, 499, 499, 499]);
-  assertMatch(sent, /PATCH \S+oldid .*_old"}\nPATCH \S+newid .*"default"}/);
-  assertEquals(sent.match(/^DELETE \S+check-username-active$/gm)?.length, 2);
+    for (const [user, response] of Object.entries(then)) {
+      await assertResponse(ask(user), response, user);
+    }
+  });
+}
 
+Deno.test("operators: every snippet is run", () => {
+  assertEquals([...left.values()].flat(), []);
+});
+
+Deno.test("operators: back_end.js issues a key, and records its first use", async () => {
   Deno.env.set("SUPABASE_URL", API_URL);
   Deno.env.set("SUPABASE_SECRET_KEY", SECRET_KEY);
   const backEnd = await import("../../supabase/back_end.js");
+  const user = crypto.randomUUID();
   const id = await backEnd.issueKey(PRODUCT);
   for (const recorded of [true, false]) {
-    const result = await backEnd.recordFirstUse(id, PRODUCT, NAME);
-    assertEquals([result, await ask(NAME)], [recorded, 200]);
+    const result = await backEnd.recordFirstUse(id, PRODUCT, user);
+    assertEquals(result, recorded);
+    await assertResponse(ask(user), ACTIVE);
   }
-  const invalid = backEnd.recordFirstUse("AAAA", PRODUCT, NAME);
+  const invalid = backEnd.recordFirstUse("AAAA", PRODUCT, user);
   assertEquals((await invalid.catch((error) => error)).code, "22P02");
 });

@@ -1,6 +1,4 @@
-/**
- * What the function does when the Data API fails, and what it logs; and when a caller hangs up.
- */
+/** What the function does, and logs, when the Data API fails; and when a caller hangs up. */
 import { once } from "node:events";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
