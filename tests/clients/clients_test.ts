@@ -20,11 +20,12 @@ import { play, SCENARIOS_TEXT } from "./scenarios.ts";
  */
 const service = await listenOnLoopback(
   createServer(async (request, response) => {
-    const [path, status, name] = decodeURIComponent(request.url!).split(/[?&]/);
+    const [path, status, name = ""] = request.url!.split(/[?&]/);
     // Whoever follows a redirect comes here, and gets a 200.
     if (path !== FUNCTION_URL_PATH) return response.end();
     const { username, project_id } = JSON.parse(await text(request));
-    const isRight = username === name && project_id === SEEDED.project_id;
+    const isRight = username === decodeURIComponent(name) &&
+      project_id === SEEDED.project_id;
     if (status === "silent") return;
     if (!isRight || status === "off") return request.socket.destroy();
     response.writeHead(Number(status), { Location: "/" }).flushHeaders();
@@ -35,8 +36,8 @@ const service = await listenOnLoopback(
 Deno.test.afterAll(() => service[Symbol.asyncDispose]());
 
 /**
- * Returns a function that runs events in a new process of a command. `stored` is the file of the
- * program's entry, and `end` what it writes after the entry.
+ * Returns a function that runs events in a new process of a command. The program keeps its entry
+ * in the file `stored`, with `end` after it.
  */
 const inProgram = (command: string, stored: string, end = "") => {
   const mkdir = `mkdir -p ${dirname(stored)}`;
@@ -64,26 +65,26 @@ const DRIVERS = fileURLToPath(new URL("drivers", import.meta.url));
 const STORED_FILE = `check-username-active/${SEEDED.project_id}.txt`;
 const ADDRESS = "https://<ref>.supabase.co";
 
-/**
- * By file: the commands that its test `needs`; how the file is built, or parsed, with the page's
- * snippet; what runs events in it; the scenarios that do not concern it; and what is replaced in
- * it, so that time is simulated, and that HTTP requests go to the service above.
- */
 const FILES = {
   "panel.js": {
-    needs: [],
-    build:
+    needs: [], // Commands without which this test is left out.
+    build: // Parses or compiles the file, with the page's snippet.
       `npx --yes acorn@${VERSIONS.acorn} --ecma2017 --silent panel.js snippet.js`,
     run: (events: string[]) => runPanel(events),
-    skips: /frames|storage (full|cut)/,
-    edits: {}, // The driver has its own.
+    skips: /frames|storage (full|cut)/, // Scenarios that do not concern it.
+    // What is replaced, to simulate time, and to ask the service above. The driver does it here.
+    edits: {},
   },
   "check_active.py": {
     needs: ["python3", "prlimit"],
     build: "LOCALAPPDATA=. python3 -c 'import snippet'",
     run: inProgram(`python3 ${DRIVERS}/driver.py`, STORED_FILE),
     skips: /frames|storage cut/,
-    edits: { [ADDRESS]: service.url, "TIMEOUT_S = 10": "TIMEOUT_S = 2" },
+    edits: {
+      [ADDRESS]: service.url,
+      "TIMEOUT_S = 10": "TIMEOUT_S = 2",
+      "request, timeout=TIMEOUT_S": "request", // The thread's time-out is enough.
+    },
   },
   "gauge.cpp": {
     needs: ["g++", "prlimit"],
@@ -92,7 +93,7 @@ const FILES = {
       "g++ -std=c++17 -Wall -Wextra -Wshadow -Werror -fno-exceptions -I. " +
       `-fno-rtti -fsanitize=address,undefined ${DRIVERS}/gauge_driver.cpp`,
     run: inProgram("../a.out", "stored", "\\n"),
-    skips: /error/,
+    skips: /; error$/m,
     edits: {
       '"\\\\work\\\\check-username-active." + PROJECT_ID': '"stored"',
       "std::chrono::steady_clock": "SimulatedClock",
@@ -110,8 +111,9 @@ const FILES = {
       [ADDRESS]: service.url,
       "HttpMethod.Post, Service": "HttpMethod.Post, Service + Simulated.Query",
       "FromSeconds(10)": "FromSeconds(2)",
-      "= CheckActiveAsync(": "= Simulated.CheckActiveAsync(",
-      "= Task.Delay(": "= Simulated.Delay(",
+      "Timeout = Timeout,": "", // The thread's time-out is enough.
+      "question = CheckActive": "question = Simulated.CheckActive",
+      "pause = Task.Delay": "pause = Simulated.Delay",
       "DateTimeOffset.UtcNow": "Simulated.UtcNow",
       "0.5 + random.NextDouble()": "1 + 0 * random.NextDouble()", // So that random is used.
     },

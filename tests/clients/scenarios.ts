@@ -9,8 +9,8 @@ export const SCENARIOS_TEXT = await readPage("supabase/clients/scenarios.txt");
  * Plays the lines of a scenario. Returns them with what the code did after each.
  *
  * `run` gets events: those of `scenarios.txt`, `until SECOND` (time passes) and `print TEXT`. It
- * returns a line for each TEXT, and for what the code did, as in `scenarios.txt`; `asks` may have
- * the body of the request instead of the name.
+ * returns the lines that were printed: each TEXT, and what the code did, as in `scenarios.txt`.
+ * After `asks`, there may be the body of the request instead of the name.
  */
 export async function play(
   run: (events: string[]) => Promise<string[]>,
@@ -26,9 +26,9 @@ export async function play(
     const body = line.match(/^asks ({.*)/)?.[1];
     const { username, project_id } = JSON.parse(body ?? "{}");
     assert(!body || project_id === SEEDED.project_id, line);
-    const call = body ? `asks ${username}` : line.replace(/: $/, ": nothing");
+    const did = body ? `asks ${username}` : line.replace(/: $/, ": nothing");
     if (/^\d/.test(line)) played.push([line]);
-    else played.at(-1)?.push(call);
+    else played.at(-1)?.push(did);
   }
   return played.map(([step, ...calls]) =>
     [step, calls.join("; ")].filter(Boolean).join(" -> ")

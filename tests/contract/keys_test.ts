@@ -48,8 +48,8 @@ test("key: none can be read or issued without the secret key", async () => {
   for (const apikey of ["", PUBLISHABLE_KEY]) {
     const headers = { apikey, "Content-Type": "application/json" };
     const read = await fetch(table + search, { headers });
-    // The platform rejects this. The local Data API grants all roles everything, but row level
-    // security hides the rows.
+    // PostgREST rejects this. `@supabase/lite` grants every role everything, after the migration;
+    // there, row level security hides the rows.
     const rows = await read.text();
     assert(!read.ok || rows === "[]", `${read.status} ${rows}`);
     const issued = await fetch(table, { method: "POST", headers, body });

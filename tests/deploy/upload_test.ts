@@ -1,6 +1,5 @@
 /** What `supabase functions deploy` uploads, and that it runs as it was uploaded. */
-import { assert, assertEquals } from "@std/assert";
-import { run } from "../../tools/command.ts";
+import { assertEquals } from "@std/assert";
 import {
   FUNCTION_FOLDER,
   FUNCTION_FOLDER_PATH as FOLDER,
@@ -20,13 +19,6 @@ Deno.test("upload: the function's own files and nothing else, for callers withou
   assertEquals(metadata.entrypoint_path, `${FOLDER}index.ts`);
   assertEquals(metadata.import_map_path, `${FOLDER}deno.json`);
   assertEquals(metadata.verify_jwt, false, "fix supabase/config.toml");
-});
-
-Deno.test("upload: it type-checks at the edge runtime's level", async () => {
-  const { deno, folder } = service;
-  const args = ["check", "--no-lock", "index.ts"];
-  const { success, stderr } = await run(deno, args, { cwd: folder });
-  assert(success, stderr);
 });
 
 Deno.test("upload: through the main worker, whoever goes on sending gets the 413", async () => {

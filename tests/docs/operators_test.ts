@@ -35,9 +35,10 @@ const NOTHING = "";
 const ANOTHERS = `update ${KEYS} set curr_user = 'another' where id = '<key>'`;
 const UNUSED = `update ${KEYS} set curr_user = null where id = '<key>'`;
 const REVOKED = `delete from ${KEYS} where id = '<key>'`;
+const DENIED = `revoke all on table ${KEYS} from service_role`;
 const SEED = `update ${KEYS} set curr_user = '${SEEDED.username}'`;
-const SIMILAR =
-  `update ${KEYS} set curr_user = ' O''BRIEN #8' where id = '${ID}2'`;
+const SIMILAR = `${ANOTHERS};
+  update ${KEYS} set curr_user = ' O''BRIEN #8' where id = '${ID}2'`;
 /** A key is lost, one is used, and one is used under <wrong name>, filled in as "wrongname". */
 const DAMAGED = `
   delete from ${KEYS} where id = '${ID}2';
@@ -59,8 +60,8 @@ const LEFT_OUT = [
 type Result = number | string | (number | string)[];
 
 /**
- * A heading; what has happened; for some snippets under the heading, in order, a text in each and
- * its result; and what the function then responds about users.
+ * A heading; what has happened; for the next snippets under the heading, a text in each and its
+ * result; and what the function then responds about users.
  */
 type Work = [
   heading: string,
@@ -69,12 +70,14 @@ type Work = [
   then?: Record<string, Expected>,
 ];
 
-const DELETED = "DELETE check-username-active";
+const DELETED =
+  "DELETE /v1/projects/abcdefghijklmnopqrst/functions/check-username-active";
+const AS_TESTED = "as in tests/deploy";
 const UNLOCKED = { [NAME]: ACTIVE };
 const LOCKED = { [NAME]: NOT_FOUND };
 const WORK: Work[] = [
   ["Run it", SEED, { "CaptainKirin": "HTTP 200" }, LOCKED],
-  ["Deploy", NOTHING, { "deploy": "", "nobody": "HTTP 499" }],
+  ["Deploy", NOTHING, { "deploy": AS_TESTED, "nobody": "HTTP 499" }],
   ["Operate check-username-active", NOTHING, { "curl": "HTTP 200" }],
   ["It works", NOTHING, { "uuid": 1, "insert": 1, "delete": 1 }],
   ["Keys", NOTHING, { "group by": 1, "order by": 4, "generate": 2 }],
@@ -83,47 +86,47 @@ const WORK: Work[] = [
   ["Keys", NOTHING, { "set curr_user = null": 1 }, LOCKED],
   ["Keys", NOTHING, { "delete": 1 }, LOCKED],
   ["Keys", REVOKED, { "insert": 1 }],
-  ["Your back end", UNUSED, { "project_id": 1, "PATCH": [1, 0] }],
-  ["Watch it", NOTHING, { "logs": "" }],
+  ["Your back end", UNUSED, { "project_id": 1, "&project_id": [1, 0] }],
+  ["Watch it", NOTHING, { "logs --remote": "" }],
   ["Back it up", NOTHING, { "db query": 4, "node": 4, "count(*)": 4 }],
-  ["Upgrade and go back", NOTHING, { "functions deploy": "" }],
+  ["Upgrade and go back", NOTHING, { "deploy": AS_TESTED }],
   ["Change the secret key", NOTHING, {
     "<new secret key>": "HTTP 200",
-    "api-keys": "GET api-keys",
-    "<old id>": 'PATCH oldid {"name":"default_old"}',
-    "<new id>": 'PATCH newid {"name":"default"}',
-    "functions deploy": "",
+    "api-keys": "GET /v1/projects/ref/api-keys",
+    "<old id>": 'PATCH /v1/projects/ref/api-keys/oldid {"name":"default_old"}',
+    "<new id>": 'PATCH /v1/projects/ref/api-keys/newid {"name":"default"}',
+    "deploy": AS_TESTED,
   }],
-  ["Move to another project", NOTHING, { "deploy": "", "db query": 4 }],
+  ["Move to another project", NOTHING, { "deploy": AS_TESTED, "query": 4 }],
   ["Move to another project", REVOKED, { "merge": ["HTTP 201", "HTTP 200"] }],
-  ["There is no active key for this name", SIMILAR, { "as key": 2 }],
+  ["There is no active key for this name", SIMILAR, { "as key": 2 }, LOCKED],
   ["There is no active key for this name", UNUSED, { "is null": [1, 0] }],
   ["There is no active key for this name", ANOTHERS, { "update": 1 }],
-  ['500, "Database error"', NOTHING, { "logs": "" }],
-  ["The secret key leaked", NOTHING, { "deploy": "", "curl": "HTTP 401" }],
+  ['500, "Database error"', NOTHING, { "logs --remote": "" }],
+  ["The secret key leaked", NOTHING, { "deploy": AS_TESTED, "i": "HTTP 401" }],
   ["The secret key leaked", ANOTHERS, { "query": 4, "git diff": 2 }, LOCKED],
-  ["A flood", NOTHING, { "logs": "", "delete": DELETED, "deploy": "" }],
+  ["A flood", NOTHING, { "logs": "", "delete": DELETED, "deploy": AS_TESTED }],
   [
     "Keys are lost or wrong",
     DAMAGED,
     {
       "functions delete": DELETED,
-      "create table": 0,
+      "enable row level security": 0,
       "curl": "HTTP 201",
       "select id as key": 3,
       "<wrong name>": 1,
-      "set curr_user = '<name>'": 1,
+      "update public.exported_keys": 1,
       "delete from": 1,
       "on conflict": 2,
       "not in": 1,
       "drop table": 0,
-      "functions deploy": "",
+      "functions deploy": AS_TESTED,
     },
     { lost: ACTIVE, "first use": ACTIVE, wrongname: NOT_FOUND, ...UNLOCKED },
   ],
   ["A refund", NOTHING, { "delete": 1 }, LOCKED],
   ["A customer's data", NOTHING, { "select": 1, "= null": 1 }, LOCKED],
-  ["Log codes", NOTHING, { "grant": 0, "notify": 0, "<pid>": 1, "locks": 0 }],
+  ["Log codes", DENIED, { "grant": 0, "notify": 0, "<pid>": 1, "locks": 0 }],
 ];
 
 const stack = await startStack();
@@ -131,30 +134,36 @@ Deno.test.afterAll(() => stack[Symbol.asyncDispose]());
 const { service: { API_URL, SECRET_KEY }, exec } = stack;
 
 const describe = ({ method, url }: Request, body = "") =>
-  `${method} ${url.split("/").at(-1)} ${body}`.trim();
-/** Stands in for the Management API. It repeats what it gets. */
-const platform = serveOnLoopback(async (request) =>
-  new Response(describe(request, await request.text()))
-);
+  `${method} ${new URL(url).pathname} ${body}`.trim();
+/** Stands in for the Management API. It repeats what it gets with the right token. */
+const platform = serveOnLoopback(async (request) => {
+  const token = request.headers.get("Authorization");
+  assertEquals(token, "Bearer accesstoken");
+  return new Response(describe(request, await request.text()));
+});
 Deno.test.afterAll(() => platform[Symbol.asyncDispose]());
 
 const ask = (user: string) => check(PRODUCT, user, API_URL + FUNCTION_URL_PATH);
 
-const fill = (code: string, name = NAME) =>
+/** What placeholders become. Any other becomes its own words, without spaces. */
+const VALUES: Record<string, string> = {
+  "product": PRODUCT,
+  "name": NAME,
+  "key": `${ID}1`,
+  "how many": "2",
+  "pid": "0",
+  "secret key": SECRET_KEY,
+  "new secret key": SECRET_KEY,
+};
+const fill = (code: string) =>
   code.replaceAll("http://127.0.0.1:54321", API_URL)
     .replaceAll(/https:..<(new )?ref>.supabase.co/g, API_URL)
     .replaceAll("https://api.supabase.com", platform.url)
     .replaceAll("../", "./")
-    .replaceAll(/<(new )?secret key>/g, SECRET_KEY)
-    .replaceAll("<product>", PRODUCT)
-    .replaceAll("<name>", name)
-    .replaceAll("<key>", `${ID}1`)
-    .replaceAll("<how many>", "2")
-    .replaceAll("<pid>", "0")
-    // Any other placeholder becomes its own words.
-    .replaceAll(/<(\w+) ?(\w*)>/g, "$1$2");
+    .replaceAll(/<([a-z ]+)>/g, (_, it) => VALUES[it] ?? it.replace(" ", ""));
 
-const runSql = (sql: string) => exec(fill(sql, NAME.replaceAll("'", "''")));
+const runSql = (sql: string) =>
+  exec(fill(sql.replaceAll("<name>", NAME.replaceAll("'", "''"))));
 
 async function runShell(line: string, cwd: URL) {
   // `git diff` ends with an error if the files differ.
@@ -169,15 +178,13 @@ async function runShell(line: string, cwd: URL) {
 
 async function runCli(line: string, cwd: URL) {
   const [command = "", file] = fill(line).split(" > ");
-  // The target, `--remote=<ref>`, is a stand-in here.
-  const args = cliArgs(command).filter((arg) => !/^--remote\b/.test(arg));
+  const args = cliArgs(command.replace(/--remote=\w+/, "--remote"));
   if (!/^(db query|functions deploy)/.test(args.join(" "))) {
     return (await runOnPlatform(args)).map((sent) => describe(sent)).join();
   }
-  // tests/deploy runs the first of these on the pages. The others have to be the same.
-  const tested = await cliCommand(args.slice(0, 2).join(" "));
-  assertEquals(args, tested.filter((arg) => arg !== "--remote"));
-  return file ? await writeRows(new URL(file, cwd), args.at(-1)!) : "";
+  // tests/deploy runs the first such line on the pages. This one has to equal it.
+  assertEquals(args, await cliCommand(args.slice(0, 2).join(" ")));
+  return file ? await writeRows(new URL(file, cwd), args.at(-1)!) : AS_TESTED;
 }
 
 /** Writes the rows of a query to a file, as the CLI does. Returns how many these are. */
@@ -191,7 +198,7 @@ async function runSnippet(code: string, cwd: URL) {
   if (code.startsWith("npx ")) return await runCli(code, cwd);
   if (/^(curl|git|node) /.test(code)) return await runShell(code, cwd);
   const rows = await runSql(code);
-  return rows[0]?.count ?? rows.length;
+  return rows[0]?.count ?? rows.length; // A count, for `select count(*)`.
 }
 
 const snippets = (await readSnippets(...OPERATORS))
@@ -228,13 +235,13 @@ Deno.test("operators: back_end.js issues a key, and records its first use", asyn
   Deno.env.set("SUPABASE_URL", API_URL);
   Deno.env.set("SUPABASE_SECRET_KEY", SECRET_KEY);
   const backEnd = await import("../../supabase/back_end.js");
-  const user = crypto.randomUUID();
+  const user = "Bessie#4821";
   const id = await backEnd.issueKey(PRODUCT);
-  for (const recorded of [true, false]) {
-    const result = await backEnd.recordFirstUse(id, PRODUCT, user);
-    assertEquals(result, recorded);
-    await assertResponse(ask(user), ACTIVE);
-  }
+  const record = (product: string) => backEnd.recordFirstUse(id, product, user);
+  assertEquals(await record(crypto.randomUUID()), false);
+  assertEquals(await record(PRODUCT), true);
+  assertEquals(await record(PRODUCT), false);
+  await assertResponse(ask(user), ACTIVE);
   const invalid = backEnd.recordFirstUse("AAAA", PRODUCT, user);
   assertEquals((await invalid.catch((error) => error)).code, "22P02");
 });

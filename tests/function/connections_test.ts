@@ -146,7 +146,7 @@ Deno.test("connections: replaced at most once in 5 s, then closed", async () => 
   const closed = (connection: net.Socket) =>
     connection.closed ||
     once(connection, "close", { signal: AbortSignal.timeout(5_000) });
-  /** Asks once. Fails unless so many connections were opened by then, and all but one closed. */
+  /** Asks. Fails unless so many connections have been opened in all, and all but the last close. */
   const assertOpened = async (expected: number) => {
     await fetchDataApi(dataApi.url);
     // Time for Deno to take the connection back.

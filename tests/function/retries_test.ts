@@ -20,8 +20,8 @@ type Attempt = { at: number; overlaps: boolean; result?: Result };
 type Result = Behaviour["result"] | "aborted";
 
 /**
- * Begins lookups together, and lets time pass until they have ended. The nth attempt meets the
- * nth behaviour, or else the last. Meanwhile, the wall clock is set, which has to change nothing.
+ * Begins lookups together, and lets time pass until they have ended. The nth attempt gets the nth
+ * behaviour; further ones get the last. Meanwhile, the wall clock is set: that changes nothing.
  */
 async function lookUp(count: number, behaviours: Behaviour[]) {
   const time = FakeTimers.install({

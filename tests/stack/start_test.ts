@@ -68,7 +68,7 @@ Deno.test("start: its curl lines work, edits are served, and nothing is left run
   const pid = Number(output().match(/hangs: (\d+)/)?.[1]);
   start.child.kill(Deno.build.os === "windows" ? "SIGKILL" : "SIGINT");
   await start.ended;
-  // Sends nothing. Never true: false while the process runs, and throws ESRCH once it is gone.
+  // While the process runs, signal 0 does nothing, and the wait goes on. Then `kill` throws.
   const throwsOnceGone = () => !process.kill(pid, 0);
   const wait = () => waitUntil(throwsOnceGone, () => `${pid} still runs`);
   await assertRejects(wait, Error, "ESRCH");

@@ -30,9 +30,9 @@ export async function runOnPlatform(command: string[]) {
       api_url: "${api.url}", dashboard_url: "${api.url}" }`,
   });
   const profile = fileURLToPath(new URL("profile.yaml", folder.url));
-  const target = ["--remote=abcdefghijklmnopqrst", `--profile=${profile}`];
   const env = { SUPABASE_ACCESS_TOKEN: `sbp_${"0123456789".repeat(4)}` };
-  const args = [...command, ...target, "--yes"];
+  const args = command.filter((arg) => arg !== "--remote")
+    .concat("--remote=abcdefghijklmnopqrst", `--profile=${profile}`, "--yes");
   const { success, stderr } = await supabase(args, PROJECT, env);
   // A warning is about `supabase/config.toml`.
   assert(success && !/^WARN/im.test(stderr), stderr);

@@ -44,11 +44,14 @@ export async function readSnippet(text: string, pages = OPERATORS) {
   return found.code;
 }
 
+/** How each of the CLI's commands begins. Another version fails as an argument. */
+const CLI = `npx supabase@${VERSIONS.supabase} `;
+
 /** Returns the arguments of the CLI's command on these pages that begins with this text. */
 export const cliCommand = async (command: string, pages = OPERATORS) =>
-  cliArgs(await readSnippet(`@${VERSIONS.supabase} ${command}`, pages));
+  cliArgs(await readSnippet(CLI + command, pages));
 
-/** Returns what follows `npx supabase@…` in a line, as the shell passes it; no redirection. */
+/** Returns what follows `CLI` in a line, as the shell passes it, without a redirection. */
 export const cliArgs = (line: string): string[] =>
-  [...line.replace(/ > .*/, "").matchAll(/"([^"]*)"|(\S+)/g)].slice(2)
+  [...line.replace(CLI, "").replace(/ > .*/, "").matchAll(/"([^"]*)"|(\S+)/g)]
     .map(([, quoted, plain = ""]) => quoted ?? plain);

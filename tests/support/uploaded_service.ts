@@ -29,8 +29,7 @@ export async function startUploadedService() {
     await Deno.writeFile(copy, file.stream());
   }
   const folder = new URL(FUNCTION_FOLDER_PATH, root.url);
-  const deno = await edgeDeno();
-  const stack = await startStack({ folder, deno });
+  const stack = await startStack({ folder, deno: await edgeDeno() });
   const { service, targets } = started.use(stack);
   const worker = await startMainWorker(targets.edgeFunction.url);
   // From here on, the gateway sends requests through the worker.
@@ -40,8 +39,6 @@ export async function startUploadedService() {
     /** Names of the uploaded files, and what the platform is told about them. */
     files: files.map(({ name }) => name),
     metadata: JSON.parse(`${form.get("metadata")}`),
-    folder,
-    deno,
     workerUrl: worker.url,
   });
 }

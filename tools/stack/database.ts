@@ -59,7 +59,7 @@ export async function startDatabaseServer(defaults: DefaultPrivileges) {
       (await db.exec(sql)).at(-1)?.rows ?? [],
     async [Symbol.asyncDispose]() {
       await server.stop();
-      // Resets PGlite's exit code. The stack outlives a test, so it has a worker instead.
+      // Also resets the exit code that PGlite has set (see `data_api_worker.ts`).
       await db.close();
     },
   };

@@ -5,7 +5,7 @@
     // Unlike `Deno.exit`, this ends Deno's watcher as well.
     Deno.kill(Deno.pid, "SIGKILL");
   } finally {
-    // Deno 2.1 denies `Deno.kill` here. Exiting in `finally` keeps that error from being printed.
+    // Deno 2.1 denies `Deno.kill` here. This exits before that error is printed.
     Deno.exit();
   }
 })();

@@ -75,7 +75,7 @@ export async function startFunction(
       url.href = address;
       serving.resolve();
     } else if (output.includes("Restarting on file change")) {
-      // The function has failed before it served. Deno now waits for an edit, for ever.
+      // Deno's watcher prints this when the function fails as it starts, and waits for an edit.
       kill();
     }
   };

@@ -3,7 +3,7 @@ import { createServer, ServerResponse } from "node:http";
 import { listenOnLoopback } from "../loopback.ts";
 import { FUNCTION_URL_PATH } from "../project.ts";
 
-/** Where requests go. A test may change `edgeFunction` at any time. */
+/** Where requests go. `edgeFunction` may be changed at any time. */
 export type Targets = Record<"dataApi" | "edgeFunction", { url: string | URL }>;
 
 // Why start again: a function in an endless loop prints nothing, and blocks Deno's watcher.

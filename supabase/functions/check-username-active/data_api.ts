@@ -13,8 +13,8 @@ const MAX_BYTES = 1024 * 1024;
 const MAX_IDLE_MS = 10_000;
 
 /**
- * Shortest time between replacements, in milliseconds: as long as a lookup may take. Lookups that
- * began on the old connections fail within this time, and replace nothing.
+ * Shortest time between replacements, in milliseconds: as long as a lookup may take. So a lookup
+ * that began on the old connections does not replace the new ones when it fails.
  */
 const MIN_KEPT_MS = 5_000;
 
@@ -61,7 +61,8 @@ export const fetchDataApi: typeof fetch = async (input, init) => {
   const response = await fetch(input, { ...init, ...options });
   const isTooLong = Number(response.headers.get("Content-Length")) > MAX_BYTES;
   if (isTooLong) await response.body?.cancel();
-  // `{}` stands in for an unread text: JSON, so that a 200 is not retried; no list, so it fails.
+  // `{}` stands in for an unread text. It is JSON, so a 200 is not retried; it is no list of rows,
+  // so the lookup fails.
   let text = isTooLong ? "{}" : await response.text();
   // supabase-js sees no error in an empty 200 or 404, and makes a 200 of a 404 with an array.
   if (text === "" || (response.status === 404 && /^\s*\[/.test(text))) {

@@ -5,8 +5,8 @@ import type { Result } from "./data_api.ts";
 const Code = z.string().check(z.regex(/^([A-Z0-9]{5}|PGRST(\d{3}|X\d{2}))$/));
 
 /**
- * Logs a failed lookup as one JSON line. Of a response, only the status gets into the log, and a
- * code that has the form of PostgreSQL's or PostgREST's; never a message.
+ * Logs a failed lookup as one JSON line. From a response, it takes the status, and the code if it
+ * has the form of PostgreSQL's or PostgREST's; never a message.
  *
  * @param failure The last failure of the lookup. Nothing, when no attempt had ended.
  * @param duration_ms How long it took, in milliseconds.

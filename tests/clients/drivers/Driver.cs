@@ -12,7 +12,7 @@ static class Simulated
     static readonly List<string> answers = new List<string>(); // Of a service that was silent.
     static double nowS, untilS, clockS = 2000000;
 
-    // Lets time pass until isOver(). Meanwhile, events: a new ask runs inside the last one's wait.
+    // Lets time pass, and handles events, until isOver(). Waits nest: an ask waits in here.
     static void WaitUntil(Func<bool> isOver)
     {
         while (!isOver())

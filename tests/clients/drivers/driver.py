@@ -1,7 +1,7 @@
 """Reads events, a line each, and prints what check_active.py does, as `play` describes."""
 import os
 import sys
-from threading import Event
+from threading import Event, Thread
 from types import SimpleNamespace
 from urllib.parse import quote
 
@@ -15,7 +15,7 @@ now_s = until_s = 0
 clock_s = 2_000_000  # At second 0.
 
 def wait_until(is_over):
-    """Lets time pass until is_over(). Meanwhile, events: a new ask runs in the last one's wait."""
+    """Lets time pass, and handles events, until is_over(). Its waits nest: an ask waits in here."""
     global now_s
     while not is_over():
         if now_s < until_s:
@@ -38,9 +38,9 @@ class SimulatedEvent(Event):
         end_s = now_s + seconds
         wait_until(lambda: now_s >= end_s)
 
-class SimulatedThread:
-    def __init__(self, target, args, daemon):
-        self.start = lambda: target(*args)
+class SimulatedThread(Thread):
+    def start(self):  # Only a request has a thread of its own here.
+        super().start() if self._target is code._ask else self.run()
 
 def ask(name):
     def call(what):

@@ -14,7 +14,7 @@ enum { PANEL_SERVICE_PRE_INSTALL, PANEL_SERVICE_PRE_DRAW, PANEL_SERVICE_PRE_KILL
 using FsNetworkRequestId = size_t;
 using Callback = void (*)(FsNetworkRequestId, int error, void* data);
 struct FsNetworkHttpRequestParam { char* postField; };
-struct Sent { Callback callback; void* data; std::string response; };
+struct Sent { Callback callback; void* data; char* body; std::string response; };
 
 static double nowS, clockS = 2000000;
 static std::string sends = "200", frames = "on";
@@ -29,7 +29,9 @@ struct SimulatedClock : std::chrono::steady_clock {
 static FsNetworkRequestId fsNetworkHttpRequestPost(const char*, FsNetworkHttpRequestParam* param,
                                                    Callback callback, void* data) {
   std::cout << "asks " << param->postField << '\n';
-  requests.push_back({callback, data, sends});
+  static bool isRefused = false;  // Without a network, every second one is.
+  if (sends == "off" && (isRefused = !isRefused)) return 0;
+  requests.push_back({callback, data, param->postField, sends});
   return requests.size();
 }
 static int statusOf(FsNetworkRequestId id) {
@@ -63,6 +65,7 @@ static void draw(activation::Asking& asked) {
   for (FsNetworkRequestId id = 1; id <= requests.size(); ++id) {
     Sent& request = requests[id - 1];
     if (!request.callback || request.response == "silent") continue;
+    if (*request.body != '{') std::abort();  // It has to stay until the callback.
     std::exchange(request.callback, nullptr)(id, id % 2 ? 0 : statusOf(id), request.data);
   }
 }

@@ -11,11 +11,12 @@ const code = readFileSync(shipped, "utf8").replace("<ref>", "example")
  * the body of a request and the status of the last event `service`. It returns the status of the
  * response; what is not a number means no network.
  */
-export async function runPanel(
-  events,
-  serve = (_body, status) => status,
-  clock = FakeTimers.createClock(2_000_000_000),
-) {
+export async function runPanel(events, serve = (_body, status) => status) {
+  const clock = FakeTimers.install({
+    now: 2_000_000_000,
+    toFake: ["Date", "performance", "setTimeout", "clearTimeout"],
+  });
+  using _clock = { [Symbol.dispose]: () => clock.uninstall() };
   const printed = [];
   const print = (text) => printed.push(text);
   const waiting = []; // For an answer of a silent service.
@@ -24,20 +25,20 @@ export async function runPanel(
   let nowS = 0;
 
   const engine = {
-    ...clock, // Date, setTimeout, clearTimeout.
     console: { error() {} },
     GetStoredData: () => stored.entry,
     SetStoredData: (_, entry) => stored.entry = entry,
     XMLHttpRequest: class {
-      open = (method, url) => Object.assign(this, { method, responseURL: url });
+      open = (method, url) => Object.assign(this, { method, url });
       abort() {}
       async send(body) {
         print(`${this.method === "POST" ? "asks" : this.method} ${body}`);
         const status = service === "silent"
           ? await new Promise((resolve) => waiting.push(resolve))
           : await serve(body, service);
-        // The engine follows a redirect.
+        // The engine follows a redirect. Not every engine has `responseURL`.
         if (status === "302") this.responseURL = "https://example.com/";
+        else if (service !== "silent") this.responseURL = this.url;
         this.status = status === "302" ? 200 : Number(status) || 0;
         this.readyState = 2; // The body never comes.
         this.onreadystatechange?.();
