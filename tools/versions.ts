@@ -6,7 +6,6 @@ export const VERSIONS = {
   redocly: "2.77.0",
   /** For clients of `openapi.yaml`, from packages that are no newer than `generatorsDate`. */
   generators: {
-    "openapi-fetch": "0.17.0",
     "openapi-typescript": "7.13.0",
     "orval": "8.38.0",
     "typescript": "5.9.3",

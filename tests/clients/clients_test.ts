@@ -20,12 +20,12 @@ import { play, SCENARIOS_TEXT } from "./scenarios.ts";
  */
 const service = await listenOnLoopback(
   createServer(async (request, response) => {
-    const [path, status, name = ""] = request.url!.split(/[?&]/);
+    const [path, status, name] = request.url!.split(/[?&]/)
+      .map(decodeURIComponent);
     // Whoever follows a redirect comes here, and gets a 200.
     if (path !== FUNCTION_URL_PATH) return response.end();
     const { username, project_id } = JSON.parse(await text(request));
-    const isRight = username === decodeURIComponent(name) &&
-      project_id === SEEDED.project_id;
+    const isRight = username === name && project_id === SEEDED.project_id;
     if (status === "silent") return;
     if (!isRight || status === "off") return request.socket.destroy();
     response.writeHead(Number(status), { Location: "/" }).flushHeaders();
@@ -36,8 +36,8 @@ const service = await listenOnLoopback(
 Deno.test.afterAll(() => service[Symbol.asyncDispose]());
 
 /**
- * Returns a function that runs events in a new process of a command. The program keeps its entry
- * in the file `stored`, with `end` after it.
+ * Returns a function that runs events in a new process of a command. Those of the storage become
+ * shell commands. The program keeps its entry in the file `stored`, with `end` after it.
  */
 const inProgram = (command: string, stored: string, end = "") => {
   const mkdir = `mkdir -p ${dirname(stored)}`;
@@ -83,7 +83,7 @@ const FILES = {
     edits: {
       [ADDRESS]: service.url,
       "TIMEOUT_S = 10": "TIMEOUT_S = 2",
-      "request, timeout=TIMEOUT_S": "request", // The thread's time-out is enough.
+      "request, timeout=TIMEOUT_S": "request", // Waiting for the thread ends by itself.
     },
   },
   "gauge.cpp": {
@@ -111,7 +111,7 @@ const FILES = {
       [ADDRESS]: service.url,
       "HttpMethod.Post, Service": "HttpMethod.Post, Service + Simulated.Query",
       "FromSeconds(10)": "FromSeconds(2)",
-      "Timeout = Timeout,": "", // The thread's time-out is enough.
+      "Timeout = Timeout,": "", // Waiting for the thread ends by itself.
       "question = CheckActive": "question = Simulated.CheckActive",
       "pause = Task.Delay": "pause = Simulated.Delay",
       "DateTimeOffset.UtcNow": "Simulated.UtcNow",

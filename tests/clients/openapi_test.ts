@@ -28,23 +28,21 @@ Deno.test("openapi: the contract's responses and limits, and what each status as
   assertStringIncludes(document, `maxLength: ${LIMITS.name}`);
 });
 
-/** Compiles only if the types of both clients tell the body of a 499 from that of a 500. */
+/** Compiles only if the types of both generators tell the body of a 499 from that of a 500. */
 const ADD_ON = `
-import createClient from "openapi-fetch";
 import type { components, paths } from "./openapi_typescript";
 import { checkUsernameActive, type NotActive } from "./orval";
-export const { POST } = createClient<paths>();
 type OrvalResponse = Awaited<ReturnType<typeof checkUsernameActive>>;
 type OrvalBodies = { [R in OrvalResponse as R["status"]]: R["data"] };
 type Responses = paths["${PATH}"]["post"]["responses"];
-type FetchBodies = { [S in keyof Responses]: Responses[S]["content"]["application/json"] };
-type FetchNotActive = components["schemas"]["NotActive"];
+type TypescriptBodies = { [S in keyof Responses]: Responses[S]["content"]["application/json"] };
+type TypescriptNotActive = components["schemas"]["NotActive"];
 export const inactive = (body: OrvalBodies[499]): NotActive => body;
-export const alsoInactive = (body: FetchBodies[499]): FetchNotActive => body;
+export const alsoInactive = (body: TypescriptBodies[499]): TypescriptNotActive => body;
 // @ts-expect-error: a 500 is no NotActive.
 export const noAnswer = (body: OrvalBodies[500]): NotActive => body;
 // @ts-expect-error: a 500 is no NotActive.
-export const alsoNoAnswer = (body: FetchBodies[500]): FetchNotActive => body;`;
+export const alsoNoAnswer = (body: TypescriptBodies[500]): TypescriptNotActive => body;`;
 
 Deno.test("openapi: no lint, and clients of orval and openapi-typescript", async () => {
   const { generators: dependencies, generatorsDate, redocly } = VERSIONS;

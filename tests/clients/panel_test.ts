@@ -24,7 +24,7 @@ Deno.test("clients: panel.js serves the name that was asked last, and no other",
       if (happened.endsWith("stop")) user = "";
       user = happened.match(/ask (.*)/)?.[1] ?? user;
       assert(user || !did, line);
-      // Names asked about or unlocked. With nothing stored, an unlock has "nothing", and fails.
+      // Names asked about or unlocked. "unlock: nothing" fails: nobody has the name "nothing".
       const calls = did.matchAll(/(?:asks|unlock:(?: \d+)?) (\w+)/g);
       assert(calls.every(([, name]) => name === user), line);
       assert(!RegExp(`inactive: \\d+ ${user}`).test(did), line);
@@ -33,7 +33,7 @@ Deno.test("clients: panel.js serves the name that was asked last, and no other",
   await fc.assert(property, { numRuns: 300 });
 });
 
-/** The Data API comes back at second 20, and the panel asks again at 23. */
+/** The Data API comes back at second 20. The panel asks again at 23.85, after 5 and 10 s. */
 const OUTAGE = [
   "0 ask Bessie -> asks Bessie; lock no answer: nothing",
   "5 -> asks Bessie; lock no answer: nothing",

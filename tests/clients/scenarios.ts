@@ -9,8 +9,8 @@ export const SCENARIOS_TEXT = await readPage("supabase/clients/scenarios.txt");
  * Plays the lines of a scenario. Returns them with what the code did after each.
  *
  * `run` gets events: those of `scenarios.txt`, `until SECOND` (time passes) and `print TEXT`. It
- * returns the lines that were printed: each TEXT, and what the code did, as in `scenarios.txt`.
- * After `asks`, there may be the body of the request instead of the name.
+ * returns what was printed: each TEXT, and what the code did, as in `scenarios.txt`, but `asks` may
+ * have the body of the request instead of the name.
  */
 export async function play(
   run: (events: string[]) => Promise<string[]>,

@@ -38,7 +38,7 @@ const json = (status: number, body: unknown) =>
   respondWith(status, JSON.stringify(body));
 /** An error in a response that is long, but below 1 MiB. */
 const error = (status: number, code: unknown) =>
-  json(status, { code, message: "x".repeat(100_000) });
+  json(status, { code, message: "x".repeat(1_000_000) });
 const html = (status: number) =>
   respondWith(status, "<h1>Bad gateway</h1>", { "Content-Type": "text/html" });
 const text = (text: string) => respondWith(200, text);
@@ -88,7 +88,7 @@ const FIRST_DECIDES: Fault[] = [
   ["a code that is no string", error(400, ["42501"]), "http_400 400"],
   ["401 of a gateway", json(401, { message: "No key" }), "http_401 401"],
   ["500 with null", json(500, null), "http_500 500"],
-  ["500 with HTML", html(500), "http_500 500"],
+  ["501 with HTML", html(501), "http_501 501"],
   ["600", json(600, {}), "http_600 600"],
   ["404 with an array", respondWith(404, " \n[]"), "http_404 404"],
   ["404 with nothing", respondWith(404, ""), "http_404 404"],

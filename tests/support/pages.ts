@@ -45,7 +45,7 @@ export async function readSnippet(text: string, pages = OPERATORS) {
 }
 
 /** How each of the CLI's commands begins. Another version fails as an argument. */
-const CLI = `npx supabase@${VERSIONS.supabase} `;
+export const CLI = `npx supabase@${VERSIONS.supabase} `;
 
 /** Returns the arguments of the CLI's command on these pages that begins with this text. */
 export const cliCommand = async (command: string, pages = OPERATORS) =>

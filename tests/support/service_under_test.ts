@@ -19,9 +19,8 @@ assertMatch(which, /^(local|upload|supabase|remote)$/, "TEST_SERVICE");
 /** Whether the service is a deployment, to which no test writes. */
 export const isRemote = which === "remote";
 
-/** Whether the service is at `API_URL`, behind a hosted project's gateway. */
-export const isHosted = /^(supabase|remote)$/.test(which) &&
-  Deno.env.has("API_URL");
+/** Whether the service is a hosted project: `API_URL` has https. */
+export const isHosted = Deno.env.get("API_URL")?.startsWith("https:") ?? false;
 
 let service: Awaited<ReturnType<typeof start>>;
 Deno.test.beforeAll(async () => {

@@ -1,6 +1,6 @@
 /**
- * The Data API of the local stack, as a worker: PGlite sets the exit code of its thread when it
- * starts and when a statement fails, and Deno fails a test whose exit code is set.
+ * The Data API of the local stack, as a worker: PGlite sets its thread's exit code until it is
+ * closed. Deno fails a test that ends with one, and the stack outlives tests.
  */
 import { parentPort } from "node:worker_threads";
 import { App } from "@supabase/lite";

@@ -67,7 +67,7 @@ export async function startFunction(
   const serving = Promise.withResolvers<void>();
   const collect = (text: string) => {
     output += text;
-    // Until it serves, nothing is printed: `bootError` would print it again.
+    // No port: it does not serve yet, and `bootError` would print the output again.
     if (watch && url.port) process.stderr.write(text);
     // After each edit, the watcher takes another port: the last one counts.
     const [, address] = output.match(/.*Listening on (http:\S+)\s/s) ?? [];

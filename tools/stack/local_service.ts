@@ -13,7 +13,7 @@ export const LOCAL_SERVICE = {
   SECRET_KEY: "sb_" + "secret_N7UND0UgjKTVK-Uodkm0Hg_xSvEMPvz",
 };
 
-/** The environment variables that the platform gives every edge function. */
+/** Environment variables that the platform gives every edge function. */
 export function platformEnv({ API_URL, PUBLISHABLE_KEY, SECRET_KEY }: Service) {
   return {
     SUPABASE_URL: API_URL,

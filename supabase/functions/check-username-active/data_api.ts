@@ -40,7 +40,7 @@ function makeHttpClient() {
   try {
     return Deno.createHttpClient({ poolIdleTimeout: MAX_IDLE_MS });
   } catch {
-    // This runtime makes no client: Deno's own connections stay in use.
+    // This runtime makes no client: the connections in use stay in use.
   }
 }
 

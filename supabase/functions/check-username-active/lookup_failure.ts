@@ -15,7 +15,7 @@ export function logLookupFailure(failure: Result, duration_ms: number): void {
   const { status = 0, error } = failure ?? {};
   // 0: there was no whole response. 200: it was no sound list of rows.
   const kinds: Record<number, string> = { 0: "unreachable", 200: "malformed" };
-  const kind = failure ? kinds[status] ?? `http_${status}` : "timeout";
+  const kind = !failure ? "timeout" : kinds[status] ?? `http_${status}`;
   // The error may be any JSON, whatever its type says.
   const code = Code.safeParse(error?.code).data ?? kind;
   const line = { event: "lookup_failed", code, status, duration_ms };

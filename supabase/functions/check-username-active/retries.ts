@@ -2,8 +2,8 @@
 const MAX_TOTAL_MS = 5_000;
 
 /**
- * When the attempts after the first one are due, in milliseconds after the first one began. The
- * last one is late, for a Data API that takes seconds to come back, but due before time is up.
+ * When the attempts after the first one are due: milliseconds after the first one began, plus the
+ * random delay. The last one is late, for a Data API that takes seconds to come back.
  */
 const RETRY_AT_MS = [50, 500, 1_400, 2_850, 4_300];
 

@@ -12,7 +12,7 @@ static class Simulated
     static readonly List<string> answers = new List<string>(); // Of a service that was silent.
     static double nowS, untilS, clockS = 2000000;
 
-    // Lets time pass, and handles events, until isOver(). Waits nest: an ask waits in here.
+    // Lets time pass, and handles events, until isOver(). An ask among them waits in here, too.
     static void WaitUntil(Func<bool> isOver)
     {
         while (!isOver())

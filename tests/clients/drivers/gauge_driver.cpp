@@ -14,7 +14,7 @@ enum { PANEL_SERVICE_PRE_INSTALL, PANEL_SERVICE_PRE_DRAW, PANEL_SERVICE_PRE_KILL
 using FsNetworkRequestId = size_t;
 using Callback = void (*)(FsNetworkRequestId, int error, void* data);
 struct FsNetworkHttpRequestParam { char* postField; };
-struct Sent { Callback callback; void* data; char* body; std::string response; };
+struct Sent { Callback callback; void* data; char* body; std::string response; bool isCancelled; };
 
 static double nowS, clockS = 2000000;
 static std::string sends = "200", frames = "on";
@@ -31,7 +31,9 @@ static FsNetworkRequestId fsNetworkHttpRequestPost(const char*, FsNetworkHttpReq
   std::cout << "asks " << param->postField << '\n';
   static bool isRefused = false;  // Without a network, every second one is.
   if (sends == "off" && (isRefused = !isRefused)) return 0;
-  requests.push_back({callback, data, param->postField, sends});
+  // The simulator sends few at a time: the last one has to be over, or cancelled.
+  if (requests.size() && requests.back().callback && !requests.back().isCancelled) std::abort();
+  requests.push_back({callback, data, param->postField, sends, false});
   return requests.size();
 }
 static int statusOf(FsNetworkRequestId id) {
@@ -41,7 +43,7 @@ static int statusOf(FsNetworkRequestId id) {
 static int fsNetworkHttpRequestGetErrorCode(FsNetworkRequestId id) {
   return id % 2 ? statusOf(id) : 0;
 }
-static bool fsNetworkHttpCancelRequest(FsNetworkRequestId) { return true; }
+static bool fsNetworkHttpCancelRequest(size_t id) { return requests[id - 1].isCancelled = true; }
 
 #include "snippet.cpp"
 

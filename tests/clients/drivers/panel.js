@@ -33,12 +33,13 @@ export async function runPanel(events, serve = (_body, status) => status) {
       abort() {}
       async send(body) {
         print(`${this.method === "POST" ? "asks" : this.method} ${body}`);
-        const status = service === "silent"
+        const hasWaited = service === "silent";
+        const status = hasWaited
           ? await new Promise((resolve) => waiting.push(resolve))
           : await serve(body, service);
-        // The engine follows a redirect. Not every engine has `responseURL`.
+        // The engine follows a redirect. Some have no `responseURL`: here, where one waited.
         if (status === "302") this.responseURL = "https://example.com/";
-        else if (service !== "silent") this.responseURL = this.url;
+        else if (!hasWaited) this.responseURL = this.url;
         this.status = status === "302" ? 200 : Number(status) || 0;
         this.readyState = 2; // The body never comes.
         this.onreadystatechange?.();
