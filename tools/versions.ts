@@ -1,4 +1,4 @@
-/** The versions of what code of this project runs by npm. Dependabot does not watch this file. */
+/** Versions of the npm packages that tests and tools run. Dependabot does not watch this file. */
 export const VERSIONS = {
   /** The hosted edge runtime's version of Deno. */
   edgeDeno: "2.1.4",

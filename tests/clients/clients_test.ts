@@ -83,7 +83,7 @@ const FILES = {
     edits: {
       [ADDRESS]: service.url,
       "TIMEOUT_S = 10": "TIMEOUT_S = 2",
-      "request, timeout=TIMEOUT_S": "request", // Waiting for the thread ends by itself.
+      "request, timeout=TIMEOUT_S": "request", // `results.get` has a time-out, too.
     },
   },
   "gauge.cpp": {
@@ -111,7 +111,7 @@ const FILES = {
       [ADDRESS]: service.url,
       "HttpMethod.Post, Service": "HttpMethod.Post, Service + Simulated.Query",
       "FromSeconds(10)": "FromSeconds(2)",
-      "Timeout = Timeout,": "", // Waiting for the thread ends by itself.
+      "Timeout = Timeout,": "", // `CheckActiveAsync` has one, too.
       "question = CheckActive": "question = Simulated.CheckActive",
       "pause = Task.Delay": "pause = Simulated.Delay",
       "DateTimeOffset.UtcNow": "Simulated.UtcNow",

@@ -33,7 +33,7 @@ Deno.test("clients: panel.js serves the name that was asked last, and no other",
   await fc.assert(property, { numRuns: 300 });
 });
 
-/** The Data API comes back at second 20. The panel asks again at 23.85, after 5 and 10 s. */
+/** The Data API is back at second 20. Two lookups of 4.425 s fail before; pauses are 5 and 10 s. */
 const OUTAGE = [
   "0 ask Bessie -> asks Bessie; lock no answer: nothing",
   "5 -> asks Bessie; lock no answer: nothing",

@@ -27,7 +27,7 @@ export async function play(
     const { username, project_id } = JSON.parse(body ?? "{}");
     assert(!body || project_id === SEEDED.project_id, line);
     const did = body ? `asks ${username}` : line.replace(/: $/, ": nothing");
-    if (/^\d/.test(line)) played.push([line]);
+    if (/^\d/.test(line)) played.push([line]); // A TEXT begins with its second.
     else played.at(-1)?.push(did);
   }
   return played.map(([step, ...calls]) =>

@@ -14,8 +14,8 @@ const RIGHTS = "{postgres=arwdDxtm/postgres,service_role=arwd/postgres}";
 
 /** Runs the CLI in a project's folder. Fails unless it ends with this error, or with none. */
 async function cli(url: string, args: string[], cwd = PROJECT, error = "") {
-  const target = args.map((arg) => arg.replace(/^--remote$/, `$&=${url}`));
-  const output = await supabase(["--yes", ...target], cwd);
+  const all = args.map((arg) => arg === "--remote" ? `${arg}=${url}` : arg);
+  const output = await supabase(["--yes", ...all], cwd);
   assertEquals(output.code, error ? 1 : 0, output.stderr);
   assertStringIncludes(output.stderr, error);
   return output.stdout;
@@ -44,7 +44,7 @@ for (const defaults of ["closed", "open"] as const) {
     const exported = await cli(server.url, await cliCommand("db query"));
     const [{ created_at: _, ...copy }] = JSON.parse(exported);
     assertEquals(copy, key);
-    // A field in a line, so that `git diff` shows what differs.
+    // A line for each field, so that `git diff` shows which one differs.
     assertEquals(exported, JSON.stringify(JSON.parse(exported), null, 2));
   });
 }
@@ -107,21 +107,21 @@ Deno.test("existing table: the page's commands adopt it, and undo that", async (
   const migrations = new URL("supabase/migrations/", project.url);
   const ours = Array.from(Deno.readDirSync(migrations), ({ name }) => name);
   /** Runs the page's command that begins like this. */
-  const run = async (command: string, number = "", error?: string) => {
+  const run = async (command: string, { number = "", error = "" } = {}) => {
     const args = await cliCommand(command, [EXISTING_TABLE]);
     const filled = args.map((arg) => arg.replace("<number>", number));
     return await cli(server.url, filled, project.url, error);
   };
-  const push = async (name: string, migration: string, error?: string) => {
+  const push = async (name: string, migration: string, error = "") => {
     await Deno.writeTextFile(new URL(name, migrations), migration);
-    await run("db push", "", error);
+    await run("db push", { error });
   };
   const columns = "project_id text, curr_user char";
   await server.exec(`create table activation_keys (${columns})`);
   const before = await server.exec(STATE);
   const [printed] = await server.exec(await read("Prints what undoes"));
 
-  await run("db push", "", 'relation "activation_keys" already exists');
+  await run("db push", { error: '"activation_keys" already exists' });
   // "Adopt it", from step 5 on.
   await run("migration fetch");
   await run("migration repair 2026");
@@ -136,7 +136,7 @@ Deno.test("existing table: the page's commands adopt it, and undo that", async (
   await push("99990102_undo.sql", `${printed?.undo}`);
   assertEquals(await server.exec(STATE), before);
   for (const name of ours) {
-    await run("migration repair <number>", name.split("_")[0]);
+    await run("migration repair <number>", { number: name.slice(0, 14) });
     await Deno.remove(new URL(name, migrations));
   }
   assertStringIncludes(await run("db push"), "is up to date.");

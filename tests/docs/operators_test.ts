@@ -22,7 +22,7 @@ const KEYS = "public.activation_keys";
 /** Ids of keys, without the last digit. `<key>` becomes the id that ends with 1. */
 const ID = "2b7e4c80-91d5-4f36-a0c8-6e13d9f5274";
 
-/** SQL that issues the keys with which each test begins, and returns them for the last export. */
+/** SQL that issues the keys with which each test begins. Its rows become the file of an export. */
 const ISSUED = `
   drop table if exists public.exported_keys;
   truncate ${KEYS};
@@ -32,7 +32,7 @@ const ISSUED = `
     ('${ID}5', gen_random_uuid(), '<name>');
   select * from ${KEYS} order by id`;
 
-// What may happen after it.
+// What may happen after that export.
 const NOTHING = "";
 const ANOTHERS = `update ${KEYS} set curr_user = 'another' where id = '<key>'`;
 const UNUSED = `update ${KEYS} set curr_user = null where id = '<key>'`;
@@ -52,12 +52,13 @@ const LEFT_OUT = [
   /^(cd|git (clone|switch|pull|checkout|rev-parse|diff <commit>))/, // Work in a clone.
   /^npx -y deno@2.9.6 task /,
   RegExp(`^${CLI}(start|functions serve|login|link)`), // Need Docker or an account.
-  RegExp(`^${CLI}(db push --remote|functions deploy \\S+ --use-api)$`), // tests/deploy does.
+  RegExp(`^${CLI}db push --remote$`), // tests/deploy runs it, and the next.
+  RegExp(`^${CLI}functions deploy check-username-active --use-api$`),
 ];
 
 /**
- * How many rows a snippet returns; or a text in what it returns or prints, or in the request that
- * it makes to the platform. A list, if it runs twice.
+ * How many rows a snippet returns; or a text in what it returns or prints, or in its requests to
+ * the platform. A list, if it runs twice.
  */
 type Result = number | string | (number | string)[];
 
@@ -72,7 +73,7 @@ type Work = [
   then?: Record<string, Expected>,
 ];
 
-const DELETED = "/functions/check-username-active";
+const DELETED = "/functions/check-username-active DELETE";
 const UNLOCKED = { [NAME]: ACTIVE };
 const LOCKED = { [NAME]: NOT_FOUND };
 const WORK: Work[] = [
@@ -88,13 +89,13 @@ const WORK: Work[] = [
   ["Keys", NOTHING, { "delete": 1 }, LOCKED],
   ["Keys", REVOKED, { "insert": 1 }],
   ["Your back end", UNUSED, { "project_id": 1, "&project_id": [1, 0] }],
-  ["Watch it", NOTHING, { "logs --remote": "" }],
+  ["Watch it", NOTHING, { "logs --remote": "group by status" }],
   ["Back it up", REVOKED, { "query": 4, "node": "4", "count": "4" }, LOCKED],
   ["Change the secret key", NOTHING, {
     "<new secret key>": "HTTP/1.1 200",
-    "api-keys": "GET /v1/projects/ref/api-keys",
-    "<old id>": 'PATCH /v1/projects/ref/api-keys/oldid {"name":"default_old"}',
-    "<new id>": 'PATCH /v1/projects/ref/api-keys/newid {"name":"default"}',
+    "api-keys": "/v1/projects/ref/api-keys GET",
+    "<old id>": '/v1/projects/ref/api-keys/oldid PATCH {"name":"default_old"}',
+    "<new id>": '/v1/projects/ref/api-keys/newid PATCH {"name":"default"}',
   }],
   ["Move to another project", NOTHING, { "<old ref>": 5 }],
   ["Move to another project", REVOKED, {
@@ -103,15 +104,15 @@ const WORK: Work[] = [
   [
     "There is no active key for this name",
     SIMILAR,
-    { "as key": '"same_product":false,"same_name":true' },
+    { "as key": [3, '"same_product":false,"same_name":true'] },
     LOCKED,
   ],
   ["There is no active key for this name", UNUSED, { "is null": [1, 0] }],
   ["There is no active key for this name", ANOTHERS, { "update": 1 }],
-  ['500, "Database error"', NOTHING, { "logs --remote": "" }],
+  ['500, "Database error"', NOTHING, { "--remote": "'lookup_failed'" }],
   ["The secret key leaked", NOTHING, { "curl": "HTTP/1.1 401" }],
   ["The secret key leaked", REVOKED, { "query": 4, "git": NAME }, LOCKED],
-  ["A flood", NOTHING, { "logs": "", "delete": DELETED }],
+  ["A flood", NOTHING, { "logs": "by address", "delete": DELETED }],
   [
     "Keys are lost or wrong",
     DAMAGED,
@@ -139,19 +140,19 @@ const stack = await startStack();
 Deno.test.afterAll(() => stack[Symbol.asyncDispose]());
 const { service: { API_URL, SECRET_KEY }, exec } = stack;
 
-const describe = ({ method, url }: Request, body = "") =>
-  `${method} ${new URL(url).pathname} ${body}`;
+const toText = ({ method, url }: Request, body = "") =>
+  decodeURIComponent(`${url} ${method} ${body}`).replaceAll("+", " ");
 /** Stands in for the Management API. It repeats what it gets with the right token. */
 const platform = serveOnLoopback(async (request) => {
   const token = request.headers.get("Authorization");
   if (token !== "Bearer accesstoken") return new Response(`It has ${token}`);
-  return new Response(describe(request, await request.text()));
+  return new Response(toText(request, await request.text()));
 });
 Deno.test.afterAll(() => platform[Symbol.asyncDispose]());
 
 const ask = (user: string) => check(PRODUCT, user, API_URL + FUNCTION_URL_PATH);
 
-/** What placeholders become. Any other becomes its own words, without spaces. */
+/** What placeholders become. Any other becomes its own words, without the space. */
 const VALUES: Record<string, string> = {
   "product": PRODUCT,
   "name": NAME,
@@ -165,7 +166,7 @@ const fill = (code: string) =>
   code.replaceAll("http://127.0.0.1:54321", API_URL)
     .replaceAll(/https:\/\/<(new )?ref>\.supabase\.co/g, API_URL)
     .replaceAll("https://api.supabase.com", platform.url)
-    .replaceAll("../", "./") // Exports, which are beside the clone.
+    .replaceAll("../", "./") // Exports are beside the clone; here, in the test's folder.
     .replaceAll(/<([a-z ]+)>/g, (_, it) => VALUES[it] ?? it.replace(" ", ""));
 
 const runSql = (sql: string) =>
@@ -175,7 +176,7 @@ async function runCli(line: string, cwd: URL) {
   const [command = "", file] = fill(line).split(" > ");
   const args = cliArgs(command.replace(/--remote=\w+/, "--remote"));
   if (!file) {
-    return (await runOnPlatform(args)).map((sent) => describe(sent)).join();
+    return (await runOnPlatform(args)).map((sent) => toText(sent)).join();
   }
   // tests/deploy runs the first export on the pages. This one has to equal it.
   assertEquals(args, await cliCommand("db query"));

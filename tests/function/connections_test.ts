@@ -165,7 +165,7 @@ Deno.test("connections: replaced at most once in 5 s, then closed", async () => 
   await assertOpened(2);
   time.tick(1);
   Deno.createHttpClient = makeNone;
-  replaceConnections();
+  replaceConnections(); // Keeps the client, for want of another.
   Deno.createHttpClient = createHttpClient;
   await assertOpened(2);
   replaceConnections();

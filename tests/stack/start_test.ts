@@ -68,9 +68,9 @@ Deno.test("start: its curl lines work, edits are served, and nothing is left run
   const pid = Number(output().match(/hangs: (\d+)/)?.[1]);
   start.child.kill(Deno.build.os === "windows" ? "SIGKILL" : "SIGINT");
   await start.ended;
-  // While the process runs, signal 0 does nothing, and the wait goes on. Then `kill` throws.
-  const throwsOnceGone = () => !process.kill(pid, 0);
-  const wait = () => waitUntil(throwsOnceGone, () => `${pid} still runs`);
+  // Signal 0 only asks whether the process runs. It has to be gone: then `kill` throws ESRCH.
+  const runs = () => process.kill(pid, 0);
+  const wait = () => waitUntil(() => !runs(), () => `${pid} still runs`);
   await assertRejects(wait, Error, "ESRCH");
 });
 
@@ -78,8 +78,8 @@ Deno.test("start: names a wrong argument, port, seed or function", async () => {
   await using project = await copyToTempFolder(PROJECT);
   const write = (path: string, text: string) =>
     Deno.writeTextFile(new URL(path, project.url), text);
-  const assertSays = async (args: string, ...says: string[]) => {
-    await using start = runStart(project.url, args);
+  const assertSays = async (arg: string, ...says: string[]) => {
+    await using start = runStart(project.url, arg);
     assertEquals((await start.ended)[0], 1, start.output());
     for (const text of says) assertStringIncludes(start.output(), text);
   };

@@ -5,23 +5,23 @@ import { serveOnLoopback } from "../../tools/loopback.ts";
 import { PROJECT } from "../../tools/project.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 
-/** Body of the response to each write. The CLI reads nothing from the other responses. */
+/** Body of the response to what is not a GET. The CLI reads nothing from the other responses. */
 const DEPLOYED = { id: "1", slug: "", name: "", status: "ACTIVE", version: 1 };
 
 /**
  * Runs a command of the Supabase CLI against a stand-in for the platform, which has one project.
  * Fails if the command fails or prints a warning.
  *
- * @returns Every request of the command that is not a GET.
+ * @returns Its requests.
  */
 export async function runOnPlatform(command: string[]) {
-  const writes: Request[] = [];
+  const requests: Request[] = [];
   await using api = serveOnLoopback(async (request) => {
     const { method, url, headers } = request;
-    if (method === "GET") return Response.json({});
     // The body cannot be read any more after the response.
-    const body = await request.bytes();
-    writes.push(new Request(url, { method, headers, body }));
+    const body = method === "GET" ? null : await request.bytes();
+    requests.push(new Request(url, { method, headers, body }));
+    if (method === "GET") return Response.json({});
     const status = method === "DELETE" ? 200 : 201;
     return Response.json(DEPLOYED, { status });
   });
@@ -36,5 +36,5 @@ export async function runOnPlatform(command: string[]) {
   const { success, stderr } = await supabase(args, PROJECT, env);
   // A warning is about `supabase/config.toml`.
   assert(success && !/^WARN/im.test(stderr), stderr);
-  return writes;
+  return requests;
 }

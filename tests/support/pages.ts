@@ -44,7 +44,7 @@ export async function readSnippet(text: string, pages = OPERATORS) {
   return found.code;
 }
 
-/** How each of the CLI's commands begins. Another version fails as an argument. */
+/** How a command of the CLI begins on the pages. With any other version, it fails. */
 export const CLI = `npx supabase@${VERSIONS.supabase} `;
 
 /** Returns the arguments of the CLI's command on these pages that begins with this text. */

@@ -16,7 +16,8 @@ import { cliCommand } from "./pages.ts";
  */
 export async function startUploadedService() {
   const command = await cliCommand("functions deploy");
-  const [upload, ...others] = await runOnPlatform(command);
+  const [upload, ...others] = (await runOnPlatform(command))
+    .filter(({ method }) => method !== "GET");
   if (!upload || others.length > 0) throw new Error("One upload was expected");
   const form = await upload.formData();
   const files = form.getAll("file").filter((file) => file instanceof File);

@@ -1,6 +1,6 @@
 /**
- * The Data API of the local stack, as a worker: PGlite sets its thread's exit code until it is
- * closed. Deno fails a test that ends with one, and the stack outlives tests.
+ * The Data API of the local stack, in a worker: while PGlite is open, its thread has an exit code.
+ * Deno fails a test that ends with one in its own thread, and the stack outlives tests.
  */
 import { parentPort } from "node:worker_threads";
 import { App } from "@supabase/lite";

@@ -67,7 +67,7 @@ export async function startFunction(
   const serving = Promise.withResolvers<void>();
   const collect = (text: string) => {
     output += text;
-    // No port: it does not serve yet, and `bootError` would print the output again.
+    // Only once it serves, and has a port: what it prints before is in `bootError`.
     if (watch && url.port) process.stderr.write(text);
     // After each edit, the watcher takes another port: the last one counts.
     const [, address] = output.match(/.*Listening on (http:\S+)\s/s) ?? [];

@@ -2,8 +2,8 @@ import { corsHeaders } from "@supabase/supabase-js/cors";
 
 const ALLOWED_METHODS = "POST, OPTIONS";
 
-/** The headers that supabase-js clients send. The default `""` is only for the type checker. */
-const { "Access-Control-Allow-Headers": ALLOWED_HEADERS = "" } = corsHeaders;
+/** The headers that supabase-js clients send. */
+const ALLOWED_HEADERS = corsHeaders["Access-Control-Allow-Headers"] ?? "";
 
 /** The headers of every response. */
 const HEADERS = {

@@ -12,7 +12,7 @@ static class Simulated
     static readonly List<string> answers = new List<string>(); // Of a service that was silent.
     static double nowS, untilS, clockS = 2000000;
 
-    // Lets time pass, and handles events, until isOver(). An ask among them waits in here, too.
+    // Lets time pass, and handles events, until isOver(). An ask among them calls this again.
     static void WaitUntil(Func<bool> isOver)
     {
         while (!isOver())
@@ -30,7 +30,7 @@ static class Simulated
         return Task.CompletedTask;
     }
 
-    // Waits while the service is silent. Then gets the status from the service of the test.
+    // Waits while the service is silent. Then blocks until the service of the test has responded.
     public static Task<ActivationCheck.Result> CheckActiveAsync(string name)
     {
         Console.WriteLine("asks " + name);

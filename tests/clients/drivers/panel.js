@@ -37,7 +37,7 @@ export async function runPanel(events, serve = (_body, status) => status) {
         const status = hasWaited
           ? await new Promise((resolve) => waiting.push(resolve))
           : await serve(body, service);
-        // The engine follows a redirect. Some have no `responseURL`: here, where one waited.
+        // A redirect ends in a 200 elsewhere. Some engines lack `responseURL`: here, after a wait.
         if (status === "302") this.responseURL = "https://example.com/";
         else if (!hasWaited) this.responseURL = this.url;
         this.status = status === "302" ? 200 : Number(status) || 0;
