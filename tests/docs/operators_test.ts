@@ -90,7 +90,7 @@ const WORK: Work[] = [
   ["Keys", REVOKED, { "insert": 1 }],
   ["Your back end", UNUSED, { "project_id": 1, "&project_id": [1, 0] }],
   ["Watch it", NOTHING, { "logs --remote": "group by status" }],
-  ["Back it up", REVOKED, { "query": 4, "node": "4", "count": "4" }, LOCKED],
+  ["Back it up", REVOKED, { "query": 4, "node": "4\n", "(*)": ":4}" }, LOCKED],
   ["Change the secret key", NOTHING, {
     "<new secret key>": "HTTP/1.1 200",
     "api-keys": "/v1/projects/ref/api-keys GET",
@@ -112,7 +112,7 @@ const WORK: Work[] = [
   ['500, "Database error"', NOTHING, { "--remote": "'lookup_failed'" }],
   ["The secret key leaked", NOTHING, { "curl": "HTTP/1.1 401" }],
   ["The secret key leaked", REVOKED, { "query": 4, "git": NAME }, LOCKED],
-  ["A flood", NOTHING, { "logs": "by address", "delete": DELETED }],
+  ["A flood", NOTHING, { "logs --remote": "by address", "delete": DELETED }],
   [
     "Keys are lost or wrong",
     DAMAGED,
