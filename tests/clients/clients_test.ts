@@ -1,16 +1,16 @@
 /** The code for callers does what `scenarios.txt` says, in every language. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { exec, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { createServer } from "node:http";
 import { dirname, extname } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { listenOnLoopback } from "../../tools/loopback.ts";
 import { FUNCTION_URL_PATH, SEEDED } from "../../tools/project.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { VERSIONS } from "../../tools/versions.ts";
 import { readPage } from "../support/pages.ts";
+import { runLine } from "../support/processes.ts";
 import { runPanel } from "./drivers/panel.js";
 import { play, SCENARIOS_TEXT } from "./scenarios.ts";
 
@@ -36,26 +36,26 @@ const service = await listenOnLoopback(
 Deno.test.afterAll(() => service[Symbol.asyncDispose]());
 
 /**
- * Returns a function that runs events in a new process of a command. Those of the storage become
- * shell commands. The program keeps its entry in the file `stored`, with `end` after it.
+ * Returns a function that runs events in a new process of a command. The program keeps its entry in
+ * the file `stored`, with `end` after it: what happens to the storage is done to that file, in sh.
  */
 const inProgram = (command: string, stored: string, end = "") => {
-  const mkdir = `mkdir -p ${dirname(stored)}`;
-  const inShell = (event: string) =>
-    event.replace(
-      /^stored (.*)/,
-      `sh ${mkdir}; printf '%s${end}' '$1' > ${stored}`,
-    )
-      .replace(/^storage broken/, `sh mkdir -p ${stored}`)
-      .replace(/^storage cut/, `sh truncate --size=11 ${stored}`)
-      .replace(/^storage full/, "sh prlimit --fsize=4 --pid=$PPID");
+  const folder = dirname(stored);
+  const inShell: [event: RegExp, command: string][] = [
+    [/^stored (.*)/, `mkdir -p ${folder}; printf '%s${end}' '$1' > ${stored}`],
+    [/^storage broken/, `mkdir -p ${stored}`],
+    [/^storage cut/, `truncate --size=11 ${stored}`],
+    [/^storage full/, "prlimit --fsize=4 --pid=$PPID"],
+  ];
+  const toLine = (event: string) =>
+    inShell.reduce((it, [from, to]) => it.replace(from, `sh ${to}`), event);
   // The trap makes a write past the limit of `storage full` fail, not end the program.
   const folders = "LOCALAPPDATA=. XDG_DATA_HOME=$PWD"; // For Python and C#.
   const line = `trap "" XFSZ; ${folders} LC_ALL=C.UTF-8 exec ${command}`;
 
   return async (events: string[], cwd: string) => {
-    const running = promisify(exec)(line, { cwd, timeout: 60_000 });
-    running.child.stdin?.end(events.map(inShell).join("\n"));
+    const running = runLine(line, { cwd, timeout: 60_000 });
+    running.child.stdin?.end(events.map(toLine).join("\n"));
     return (await running).stdout.split("\n")
       .filter((line) => line && !line.startsWith("w32error")); // Mono's own lines.
   };
@@ -83,7 +83,7 @@ const FILES = {
     edits: {
       [ADDRESS]: service.url,
       "TIMEOUT_S = 10": "TIMEOUT_S = 2",
-      "request, timeout=TIMEOUT_S": "request", // `results.get` has a time-out, too.
+      "request, timeout=TIMEOUT_S": "request", // So that only `results.get` ends it.
     },
   },
   "gauge.cpp": {
@@ -111,7 +111,7 @@ const FILES = {
       [ADDRESS]: service.url,
       "HttpMethod.Post, Service": "HttpMethod.Post, Service + Simulated.Query",
       "FromSeconds(10)": "FromSeconds(2)",
-      "Timeout = Timeout,": "", // `CheckActiveAsync` has one, too.
+      "Timeout = Timeout,": "", // So that only `CheckActiveAsync` ends it.
       "question = CheckActive": "question = Simulated.CheckActive",
       "pause = Task.Delay": "pause = Simulated.Delay",
       "DateTimeOffset.UtcNow": "Simulated.UtcNow",
@@ -141,7 +141,7 @@ for (
     const files = { [file]: code, [`snippet${extname(file)}`]: snippet };
     await using folder = await makeTempFolder(files);
     const dir = fileURLToPath(folder.url);
-    await promisify(exec)(build, { cwd: dir });
+    await runLine(build, { cwd: dir });
 
     for (const scenario of SCENARIOS_TEXT.split(/^## /m).slice(1)) {
       const [name = "", ...lines] = scenario.trim().split("\n");

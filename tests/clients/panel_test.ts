@@ -24,7 +24,7 @@ Deno.test("clients: panel.js serves the name that was asked last, and no other",
       if (happened.endsWith("stop")) user = "";
       user = happened.match(/ask (.*)/)?.[1] ?? user;
       assert(user || !did, line);
-      // Names asked about or unlocked. "unlock: nothing" fails: nobody has the name "nothing".
+      // Names that are asked about or unlocked. An unlock without an entry shows "nothing".
       const calls = did.matchAll(/(?:asks|unlock:(?: \d+)?) (\w+)/g);
       assert(calls.every(([, name]) => name === user), line);
       assert(!RegExp(`inactive: \\d+ ${user}`).test(did), line);
@@ -33,7 +33,7 @@ Deno.test("clients: panel.js serves the name that was asked last, and no other",
   await fc.assert(property, { numRuns: 300 });
 });
 
-/** The Data API is back at second 20. Two lookups of 4.425 s fail before; pauses are 5 and 10 s. */
+/** The Data API is back at second 20. Lookups at 0 and 9.4 fail after 4.4 s; the next is at 23.8. */
 const OUTAGE = [
   "0 ask Bessie -> asks Bessie; lock no answer: nothing",
   "5 -> asks Bessie; lock no answer: nothing",

@@ -85,7 +85,7 @@ for (const [columns, ...blocks] of TABLES) {
     const before = await server.exec(STATE);
     const [printed] = await server.exec(await read("Prints what undoes"));
     for (const block of [...blocks, "Block E", "Always"]) {
-      // `<product column>` becomes `product`, as the last table names its columns.
+      // The last table's columns are named like the placeholders: `<product column>`.
       await server.exec((await read(block)).replace(/<(\w+) column>/, "$1"));
     }
 

@@ -23,7 +23,7 @@ const KEYS = "public.activation_keys";
 const ID = "2b7e4c80-91d5-4f36-a0c8-6e13d9f5274";
 
 /** SQL that issues the keys with which each test begins. Its rows become the file of an export. */
-const ISSUED = `
+const ISSUE_KEYS = `
   drop table if exists public.exported_keys;
   truncate ${KEYS};
   insert into ${KEYS} (id, project_id, curr_user) values
@@ -34,12 +34,13 @@ const ISSUED = `
 
 // What may happen after that export.
 const NOTHING = "";
-const ANOTHERS = `update ${KEYS} set curr_user = 'another' where id = '<key>'`;
+const MOVED = `update ${KEYS} set curr_user = 'another' where id = '<key>'`;
 const UNUSED = `update ${KEYS} set curr_user = null where id = '<key>'`;
 const REVOKED = `delete from ${KEYS} where id = '<key>'`;
-const DENIED = `revoke all on table ${KEYS} from service_role`;
-const SEED = `update ${KEYS} set curr_user = '${SEEDED.username}'`;
-const SIMILAR = `${ANOTHERS};
+const DENIED = `revoke all on table ${KEYS} from service_role;
+  revoke usage on schema public from public, service_role`;
+const ALL_SEEDED = `update ${KEYS} set curr_user = '${SEEDED.username}'`;
+const SIMILAR = `${MOVED};
   update ${KEYS} set curr_user = ' O''BRIEN #8' where id = '${ID}2'`;
 /** A key is lost, one is used, and one is used under <wrong name>, filled in as "wrongname". */
 const DAMAGED = `
@@ -57,19 +58,19 @@ const LEFT_OUT = [
 ];
 
 /**
- * How many rows a snippet returns; or a text in what it returns or prints, or in its requests to
- * the platform. A list, if it runs twice.
+ * A text in a snippet; and its result, or one for each time it is run: how many rows it returns, or
+ * a text in what it returns or prints, or in its requests to the platform.
  */
-type Result = number | string | (number | string)[];
+type Snippet = [text: string, ...results: (number | string)[]];
 
 /**
- * A heading; SQL for what has happened; the next snippets under the heading, each by a text in it,
- * with its result; and what the function responds about users after them.
+ * A heading; SQL for what has happened; the next snippets under the heading; and what the function
+ * responds about users after them.
  */
 type Work = [
   heading: string,
   happened: string,
-  snippets: Record<string, Result>,
+  snippets: Snippet[],
   then?: Record<string, Expected>,
 ];
 
@@ -77,63 +78,71 @@ const DELETED = "/functions/check-username-active DELETE";
 const UNLOCKED = { [NAME]: ACTIVE };
 const LOCKED = { [NAME]: NOT_FOUND };
 const WORK: Work[] = [
-  ["Run it", SEED, { "CaptainKirin": "HTTP/1.1 200" }, LOCKED],
-  ["Deploy", NOTHING, { "nobody": "HTTP/1.1 499" }],
-  ["Operate check-username-active", NOTHING, { "curl": "HTTP/1.1 200" }],
-  ["It works", NOTHING, { "uuid": 1, "insert": 1, "delete": 1 }],
-  ["Keys", NOTHING, { "group by": '"issued":4,"activated":2' }],
-  ["Keys", NOTHING, { "order by": 4, "generate": 2 }],
-  ["Keys", UNUSED, { "'<product>' and curr_user is null": [1, 0] }],
-  ["Keys", ANOTHERS, { "set curr_user = '<name>'": 1 }],
-  ["Keys", NOTHING, { "set curr_user = null": 1 }, LOCKED],
-  ["Keys", NOTHING, { "delete": 1 }, LOCKED],
-  ["Keys", REVOKED, { "insert": 1 }],
-  ["Your back end", UNUSED, { "project_id": 1, "&project_id": [1, 0] }],
-  ["Watch it", NOTHING, { "logs --remote": "group by status" }],
-  ["Back it up", REVOKED, { "query": 4, "node": "4\n", "(*)": ":4}" }, LOCKED],
-  ["Change the secret key", NOTHING, {
-    "<new secret key>": "HTTP/1.1 200",
-    "api-keys": "/v1/projects/ref/api-keys GET",
-    "<old id>": '/v1/projects/ref/api-keys/oldid PATCH {"name":"default_old"}',
-    "<new id>": '/v1/projects/ref/api-keys/newid PATCH {"name":"default"}',
-  }],
-  ["Move to another project", NOTHING, { "<old ref>": 5 }],
-  ["Move to another project", REVOKED, {
-    "<new ref>": ["HTTP/1.1 201", "HTTP/1.1 200"],
-  }],
+  ["Run it", ALL_SEEDED, [["CaptainKirin", "HTTP/1.1 200"]], LOCKED],
+  ["Deploy", NOTHING, [["nobody", "HTTP/1.1 499"]]],
+  ["Operate check-username-active", NOTHING, [["curl", "HTTP/1.1 200"]]],
+  ["It works", NOTHING, [["uuid", 1], ["insert", 1], ["delete", 1]]],
+  ["Keys", NOTHING, [["group by", '"issued":4,"activated":2']]],
+  ["Keys", NOTHING, [["order by", 4], ["generate", 2]]],
+  ["Keys", UNUSED, [["'<product>' and curr_user is null", 1, 0]]],
+  ["Keys", MOVED, [["set curr_user = '<name>'", 1]]],
+  ["Keys", NOTHING, [["set curr_user = null", 1]], LOCKED],
+  ["Keys", NOTHING, [["delete", 1]], LOCKED],
+  ["Keys", REVOKED, [["insert", 1]]],
+  ["Your back end", UNUSED, [["project_id", 1], ["&project_id", 1, 0]]],
+  ["Watch it", NOTHING, [["logs --remote", "group by status"]]],
+  [
+    "Back it up",
+    REVOKED,
+    [["query", 4], ["node", "4\n"], ["*", ":4"]],
+    LOCKED,
+  ],
+  ["Change the secret key", NOTHING, [
+    ["<new secret key>", "HTTP/1.1 200"],
+    ["api-keys", "/v1/projects/ref/api-keys GET"],
+    [
+      "<old id>",
+      '/v1/projects/ref/api-keys/oldid PATCH {"name":"default_old"}',
+    ],
+    ["<new id>", '/v1/projects/ref/api-keys/newid PATCH {"name":"default"}'],
+  ]],
+  ["Move to another project", NOTHING, [["<old ref>", 5]]],
+  ["Move to another project", REVOKED, [
+    ["<new ref>", "HTTP/1.1 201", "HTTP/1.1 200"],
+  ]],
   [
     "There is no active key for this name",
     SIMILAR,
-    { "as key": [3, '"same_product":false,"same_name":true'] },
+    [["as key", 3, '"same_product":false,"same_name":true']],
     LOCKED,
   ],
-  ["There is no active key for this name", UNUSED, { "is null": [1, 0] }],
-  ["There is no active key for this name", ANOTHERS, { "update": 1 }],
-  ['500, "Database error"', NOTHING, { "--remote": "'lookup_failed'" }],
-  ["The secret key leaked", NOTHING, { "curl": "HTTP/1.1 401" }],
-  ["The secret key leaked", REVOKED, { "query": 4, "git": NAME }, LOCKED],
-  ["A flood", NOTHING, { "logs --remote": "by address", "delete": DELETED }],
+  ["There is no active key for this name", UNUSED, [["is null", 1, 0]]],
+  ["There is no active key for this name", MOVED, [["update", 1]]],
+  ['500, "Database error"', NOTHING, [["--remote", "'lookup_failed'"]]],
+  ["The secret key leaked", NOTHING, [["curl", "HTTP/1.1 401"]]],
+  ["The secret key leaked", REVOKED, [["query", 4], ["git", NAME]], LOCKED],
+  ["A flood", NOTHING, [["logs --remote", "by address"], ["delete", DELETED]]],
   [
     "Keys are lost or wrong",
     DAMAGED,
-    {
-      "functions delete": DELETED,
-      "enable row level security; revoke all on": 0,
-      "curl": "HTTP/1.1 201",
-      "name_then": '"name_then":"lost","product_now":null',
-      "<wrong name>": 1,
-      "update public.exported_keys": 1,
-      "delete from": 1,
-      "on conflict": 2,
-      "not in": 1,
-      "drop table": 0,
-    },
+    [
+      ["functions delete", DELETED],
+      ["enable row level security; revoke all on", 0],
+      ["curl", "HTTP/1.1 201"],
+      ["name_then", '"name_then":"lost","product_now":null'],
+      ["<wrong name>", 1],
+      ["update public.exported_keys", 1],
+      ["delete from", 1],
+      ["on conflict", 2],
+      ["not in", 1],
+      ["drop table", 0],
+    ],
     { lost: ACTIVE, "first use": ACTIVE, wrongname: NOT_FOUND, ...UNLOCKED },
   ],
-  ["A refund", NOTHING, { "delete": 1 }, LOCKED],
-  ["A customer's data", NOTHING, { "select": 1, "= null": 1 }, LOCKED],
-  ["Log codes", DENIED, { "grant": 0 }],
-  ["Log codes", NOTHING, { "notify": 0, "<pid>": 1, "locks": 0 }],
+  ["A refund", NOTHING, [["delete", 1]], LOCKED],
+  ["A customer's data", NOTHING, [["select", 1], ["= null", 1]], LOCKED],
+  ["Log codes", DENIED, [["grant", 0]]],
+  ["Log codes", NOTHING, [["notify", 0], ["<pid>", 1], ["locks", 0]]],
 ];
 
 const stack = await startStack();
@@ -201,26 +210,25 @@ async function runSnippet(code: string, cwd: URL): Promise<string> {
   return stdout;
 }
 
-const snippets = (await readSnippets(...OPERATORS))
+const toRun = (await readSnippets(...OPERATORS))
   .filter(({ code }) => !LEFT_OUT.some((line) => line.test(code)));
 /** The snippets by heading. Each test takes its own from the front. */
-const left = Map.groupBy(snippets, ({ heading }) => heading);
+const left = Map.groupBy(toRun, ({ heading }) => heading);
 
-for (const [heading, happened, results, then = UNLOCKED] of WORK) {
-  const texts = Object.keys(results);
-  const taken = left.get(heading)?.splice(0, texts.length) ?? [];
-  Deno.test(`operators: ${heading}: ${texts[0]}`, async () => {
+for (const [heading, happened, snippets, then = UNLOCKED] of WORK) {
+  const codes = left.get(heading)?.splice(0, snippets.length) ?? [];
+  Deno.test(`operators: ${heading}: ${snippets[0]?.[0]}`, async () => {
     await using folder = await makeTempFolder();
-    await writeRows(new URL("keys-date.json", folder.url), ISSUED);
+    await writeRows(new URL("keys-date.json", folder.url), ISSUE_KEYS);
     await runSql(happened);
 
-    for (const [nth, text] of texts.entries()) {
-      const code = taken[nth]?.code ?? "";
+    for (const [nth, [text, ...results]] of snippets.entries()) {
+      const code = codes[nth]?.code ?? "";
       assertStringIncludes(code, text);
-      for (const result of [results[text]].flat()) {
+      for (const result of results) {
         const output = await runSnippet(code, folder.url);
         if (typeof result === "string") assertStringIncludes(output, result);
-        else assertEquals(JSON.parse(output).length, result, code);
+        else assertEquals(JSON.parse(output).length, result, output);
       }
     }
     for (const [user, response] of Object.entries(then)) {

@@ -41,8 +41,8 @@ const SLOW = times(9, [1, 9_000]);
 const TOO_LARGE = "body_too_large";
 const TIMEOUT = "request_timeout";
 
-// Pieces of a body of which exactly 8 MiB are discarded. The first 2 large ones, or the first 1,025
-// single bytes, are read before, and not counted. Each other single byte counts as 2 KiB.
+// Pieces of a body of which exactly 8 MiB are discarded. The first ones show that it is too long,
+// and do not count: 2 large ones, or 1,025 single bytes. Then a single byte counts as 2 KiB.
 const largePieces = 2 + 8 * 1_048_576 / bodyBytes;
 const singleBytes = bodyPieces + 1 + 8 * 1_048_576 / 2_048;
 

@@ -24,8 +24,8 @@ const USER = `Zoë "the Ace" Brückner+#4821&curr_user=eq.x`;
 const { SECRET_KEY } = LOCAL_SERVICE;
 
 /**
- * How the Data API behaves; the response or, for a 500, the code and status in the log; and how
- * many attempts the lookup makes at most, if not one.
+ * How the Data API behaves; the response, or the code and status in the log of a 500; and how many
+ * attempts the lookup makes at most, by default one.
  */
 type Fault = [
   name: string,

@@ -91,7 +91,7 @@ Deno.test("retries: one attempt after the other, and an end within 5 s", async (
     assert(attempts.slice(0, -1).every(({ result }) => result === "failed"));
     const last = attempts.at(-1);
     const isSilent = last?.result === "aborted";
-    // A lookup that only meets silence has no result.
+    // An aborted attempt has no result: the one before it decides, if there is one.
     assertEquals(result, isSilent ? attempts.at(-2)?.result : last?.result);
     if (isSilent) assertEquals(endedAt, LIMITS.lookupMs);
     const gaveUp = !isSilent && result === "failed";

@@ -5,7 +5,7 @@ import { serveOnLoopback } from "../../tools/loopback.ts";
 import { PROJECT } from "../../tools/project.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 
-/** Body of the response to what is not a GET. The CLI reads nothing from the other responses. */
+/** Body of the response to a change. In the response to a GET, the CLI needs nothing. */
 const DEPLOYED = { id: "1", slug: "", name: "", status: "ACTIVE", version: 1 };
 
 /**

@@ -8,8 +8,8 @@ import { VERSIONS } from "../../tools/versions.ts";
 export const OPERATORS = ["README.md", "supabase/README.md"];
 export const EXISTING_TABLE = "supabase/existing-table.md";
 
-/** The Markdown pages at the top, and in `supabase` and `tools`. */
-export const PAGES = globSync("{*,{supabase,tools}/**/*}.md", { cwd: PROJECT });
+/** The project's Markdown pages. */
+export const PAGES = globSync("{,.github/,supabase/**/}*.md", { cwd: PROJECT });
 
 /** Reads a page, or another file of the project. */
 export const readPage = (page: string): Promise<string> =>

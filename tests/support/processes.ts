@@ -1,9 +1,9 @@
-/** Running a line of a page, and waiting. */
+/** Running a line in a shell, and waiting. */
 import { exec } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 
-/** Runs a line as a person types it: in sh, and on Windows in cmd. */
+/** Runs a line as a person would: in sh, and on Windows in cmd. */
 export const runLine = promisify(exec);
 
 /** Waits until a condition holds. After a minute without that, throws an error that says `why`. */

@@ -19,8 +19,9 @@ assertMatch(which, /^(local|upload|supabase|remote)$/, "TEST_SERVICE");
 /** Whether the service is a deployment, to which no test writes. */
 export const isRemote = which === "remote";
 
-/** Whether the service is a hosted project: `API_URL` has https. */
-export const isHosted = Deno.env.get("API_URL")?.startsWith("https:") ?? false;
+/** Whether the service is a hosted project: its address has https. */
+export const isHosted = /supabase|remote/.test(which) &&
+  /^https:/.test(Deno.env.get("API_URL") ?? "");
 
 let service: Awaited<ReturnType<typeof start>>;
 Deno.test.beforeAll(async () => {

@@ -1,6 +1,6 @@
 /**
- * The Data API of the local stack, in a worker: while PGlite is open, its thread has an exit code.
- * Deno fails a test that ends with one in its own thread, and the stack outlives tests.
+ * The Data API of the local stack. It is in a worker because PGlite, while it is open, sets the
+ * exit code of its thread: Deno would fail each test in that thread.
  */
 import { parentPort } from "node:worker_threads";
 import { App } from "@supabase/lite";
@@ -9,7 +9,7 @@ import { serveOnLoopback } from "../loopback.ts";
 import { addRoles, migrate, runSqlFile } from "./database.ts";
 import { LOCAL_SERVICE } from "./local_service.ts";
 
-// `@supabase/lite` prints PostgreSQL's errors, which have a severity, beside responding with them.
+// `@supabase/lite` prints PostgreSQL's errors, which have a severity. They are in its responses.
 const printError = console.error;
 console.error = (...values) => {
   if (!values[0]?.severity) printError(...values);

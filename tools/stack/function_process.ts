@@ -75,7 +75,7 @@ export async function startFunction(
       url.href = address;
       serving.resolve();
     } else if (output.includes("Restarting on file change")) {
-      // Deno's watcher prints this when the function fails as it starts, and waits for an edit.
+      // The function failed before it served. Deno's watcher would wait for an edit.
       kill();
     }
   };

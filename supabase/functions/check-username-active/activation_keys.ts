@@ -15,10 +15,11 @@ import { retry } from "./retries.ts";
  * never throws. When a lookup fails, it logs one line.
  */
 export function createLookup(url: string, secretKey: string) {
-  // All lookups share this query builder: each `select` copies its address and headers.
+  // One query builder for all lookups: each `select` makes a query with a copy of its address and
+  // headers.
   const activationKeys = createClient<Database>(url, secretKey, {
-    // No session, so the secret key is sent. Without this option, supabase-js would look for a
-    // session before every query.
+    // There is no session: supabase-js sends the secret key. Without this option, it would look for
+    // a session before every query.
     accessToken: () => Promise.resolve(null),
     global: { fetch: fetchDataApi },
     // Its own retries take longer than 5 s, and do not cover a response that breaks off.

@@ -61,8 +61,8 @@ export const fetchDataApi: typeof fetch = async (input, init) => {
   const response = await fetch(input, { ...init, ...options });
   const isTooLong = Number(response.headers.get("Content-Length")) > MAX_BYTES;
   if (isTooLong) await response.body?.cancel();
-  // `{}` stands in for an unread text. It is JSON, so a 200 is not retried; it is no list of rows,
-  // so the lookup fails.
+  // A text that is not read becomes `{}`: JSON, so that a 200 is not retried, but no list of rows,
+  // so that the lookup fails.
   let text = isTooLong ? "{}" : await response.text();
   // supabase-js sees no error in an empty 200 or 404, and makes a 200 of a 404 with an array.
   if (text === "" || (response.status === 404 && /^\s*\[/.test(text))) {

@@ -17,7 +17,7 @@ struct FsNetworkHttpRequestParam { char* postField; };
 struct Sent { Callback callback; void* data; char* body; std::string response; bool isCancelled; };
 
 static double nowS, clockS = 2000000;
-static std::string sends = "200", frames = "on";
+static std::string serving = "200", frames = "on";
 static std::vector<Sent> requests;  // The place of a request is its number, less one.
 
 struct SimulatedClock : std::chrono::steady_clock {
@@ -29,11 +29,11 @@ struct SimulatedClock : std::chrono::steady_clock {
 static FsNetworkRequestId fsNetworkHttpRequestPost(const char*, FsNetworkHttpRequestParam* param,
                                                    Callback callback, void* data) {
   std::cout << "asks " << param->postField << '\n';
-  static bool isRefused = false;  // Without a network, every second one is.
-  if (sends == "off" && (isRefused = !isRefused)) return 0;
+  static int tries = 0;
+  if (serving == "off" && ++tries % 2) return 0;  // Without a network, it takes every second one.
   // The simulator sends few at a time: the last one has to be over, or cancelled.
   if (requests.size() && requests.back().callback && !requests.back().isCancelled) std::abort();
-  requests.push_back({callback, data, param->postField, sends, false});
+  requests.push_back({callback, data, param->postField, serving, false});
   return requests.size();
 }
 static int statusOf(FsNetworkRequestId id) {
@@ -87,7 +87,7 @@ int main() {
     if (event == "sh" && std::system(about.c_str()) != 0) return 1;
     if (event == "ask") asked.ask(about);
     if (event == "stop") asked.stop();
-    if (event == "service") sends = about;
+    if (event == "service") serving = about;
     if (event == "clock") clockS += std::stod(about);
     if (event == "frames") frames = about;
     if (event == "answer") answer(about);

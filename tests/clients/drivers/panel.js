@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 const shipped = new URL("../../../supabase/clients/panel.js", import.meta.url);
 const code = readFileSync(shipped, "utf8").replace("<ref>", "example")
   .replace("(500 + 1000 * Math.random())", "1000"); // Pauses do not vary.
+const KEY = "check-username-active.6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
 
 /**
  * Runs panel.js through these events, and returns what it does, as `play` describes. `serve` gets
@@ -21,13 +22,13 @@ export async function runPanel(events, serve = (_body, status) => status) {
   const print = (text) => printed.push(text);
   const waiting = []; // For an answer of a silent service.
   let service = "200";
-  let stored = { entry: "" };
+  let storage = {};
   let nowS = 0;
 
   const engine = {
     console: { error() {} },
-    GetStoredData: () => stored.entry,
-    SetStoredData: (_, entry) => stored.entry = entry,
+    GetStoredData: (key) => storage[key] ?? "",
+    SetStoredData: (key, entry) => storage[key] = entry,
     XMLHttpRequest: class {
       open = (method, url) => Object.assign(this, { method, url });
       abort() {}
@@ -58,7 +59,7 @@ export async function runPanel(events, serve = (_body, status) => status) {
     },
     ask(name) {
       const call = (what) => {
-        print(`${what}: ${stored?.entry ?? ""}`);
+        print(`${what}: ${storage?.[KEY] ?? ""}`);
         if (name.endsWith("!")) throw new Error("Of the add-on");
         return new Promise(() => {}); // Which the panel does not wait for.
       };
@@ -70,8 +71,8 @@ export async function runPanel(events, serve = (_body, status) => status) {
     service: (status) => service = status,
     answer: (status) => waiting.forEach((resolve) => resolve(status)),
     clock: (seconds) => clock.setSystemTime(clock.now + 1000 * seconds),
-    stored: (entry) => stored = { entry },
-    storage: () => stored = undefined, // Broken: using it throws.
+    stored: (entry) => storage = { [KEY]: entry },
+    storage: () => storage = undefined, // Broken: using it throws.
   };
   for (const event of events) {
     const [what, about] = event.split(/ (.*)/);
