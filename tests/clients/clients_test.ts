@@ -36,8 +36,9 @@ const service = await listenOnLoopback(
 Deno.test.afterAll(() => service[Symbol.asyncDispose]());
 
 /**
- * Returns a function that runs events in a new process of a command. The program keeps its entry in
- * the file `stored`, with `end` after it: what happens to the storage is done to that file, in sh.
+ * Returns a function that plays events to a new process of a command. `stored` is the program's
+ * file for its entry; `end` follows the entry there. What happens to the storage becomes a line
+ * `sh COMMAND` about that file, which the driver runs.
  */
 const inProgram = (command: string, stored: string, end = "") => {
   const folder = dirname(stored);
@@ -72,7 +73,7 @@ const FILES = {
       `npx --yes acorn@${VERSIONS.acorn} --ecma2017 --silent panel.js snippet.js`,
     run: (events: string[]) => runPanel(events),
     skips: /frames|storage (full|cut)/, // Scenarios that do not concern it.
-    // What is replaced, to simulate time, and to ask the service above. The driver does it here.
+    // Replaced in the file, to simulate time, and to ask the service above. Here: in its driver.
     edits: {},
   },
   "check_active.py": {

@@ -36,6 +36,7 @@ type OrvalResponse = Awaited<ReturnType<typeof checkUsernameActive>>;
 type OrvalBodies = { [R in OrvalResponse as R["status"]]: R["data"] };
 type Responses = paths["${PATH}"]["post"]["responses"];
 type TypescriptBodies = { [S in keyof Responses]: Responses[S]["content"]["application/json"] };
+export type Bodies = [OrvalBodies[499 | 500], TypescriptBodies[499 | 500]];
 // @ts-expect-error: the body of a 500 is not that of a 499.
 export const noAnswer = (body: OrvalBodies[500]): OrvalBodies[499] => body;
 // @ts-expect-error: the same.

@@ -24,16 +24,17 @@ Deno.test("clients: panel.js serves the name that was asked last, and no other",
       if (happened.endsWith("stop")) user = "";
       user = happened.match(/ask (.*)/)?.[1] ?? user;
       assert(user || !did, line);
-      // Names that are asked about or unlocked. An unlock without an entry shows "nothing".
+      // Names asked about or unlocked. Without an entry, the name is "nothing": that fails, too.
       const calls = did.matchAll(/(?:asks|unlock:(?: \d+)?) (\w+)/g);
       assert(calls.every(([, name]) => name === user), line);
+      // A 499 has cleared the user's entry.
       assert(!RegExp(`inactive: \\d+ ${user}`).test(did), line);
     }
   });
   await fc.assert(property, { numRuns: 300 });
 });
 
-/** The Data API is back at second 20. Lookups at 0 and 9.4 fail after 4.4 s; the next is at 23.8. */
+/** The Data API is back at second 20. Lookups at 0 and 9.4 fail after 4.4 s. The next: at 23.8. */
 const OUTAGE = [
   "0 ask Bessie -> asks Bessie; lock no answer: nothing",
   "5 -> asks Bessie; lock no answer: nothing",

@@ -23,12 +23,12 @@ export async function play(
   });
   const played: string[][] = [];
   for (const line of await run(events.filter(Boolean))) {
+    if (/^\d/.test(line)) played.push([]); // A TEXT begins with its second.
     const body = line.match(/^asks ({.*)/)?.[1];
     const { username, project_id } = JSON.parse(body ?? "{}");
     assert(!body || project_id === SEEDED.project_id, line);
     const did = body ? `asks ${username}` : line.replace(/: $/, ": nothing");
-    if (/^\d/.test(line)) played.push([line]); // A TEXT begins with its second.
-    else played.at(-1)?.push(did);
+    played.at(-1)?.push(did);
   }
   return played.map(([step, ...calls]) =>
     [step, calls.join("; ")].filter(Boolean).join(" -> ")

@@ -5,11 +5,9 @@
 import fc from "fast-check";
 import { ACTIVE, LIMITS, NOT_FOUND } from "../support/contract.ts";
 import { assertResponse } from "../support/requests.ts";
-import {
-  check,
-  issueKeys,
-  testWithKeys,
-} from "../support/service_under_test.ts";
+import * as service from "../support/service_under_test.ts";
+
+const { check, issueKeys, testWithKeys } = service;
 
 // Pieces of names that comparisons get wrong. Non-ASCII is escaped: editors normalise it.
 const PIECES = [

@@ -4,15 +4,10 @@
  */
 import * as CONTRACT from "../support/contract.ts";
 import { assertResponse } from "../support/requests.ts";
-import {
-  check,
-  isHosted,
-  isRemote,
-  issueKeys,
-  send,
-} from "../support/service_under_test.ts";
+import * as service from "../support/service_under_test.ts";
 
 const { ACTIVE, LIMITS, METHOD_NOT_ALLOWED } = CONTRACT;
+const { check, isHosted, isRemote, issueKeys, send } = service;
 const PRODUCT = "0d5c8f3e-27b1-4c6a-9e84-b1f6720a3d59";
 const USER = "Zoë Brückner#4821";
 

@@ -73,6 +73,7 @@ const TABLES: [columns: string, ...blocks: string[]][] = [
 for (const [columns, ...blocks] of TABLES) {
   Deno.test(`existing table: ${columns}: adopted, and then as before`, async () => {
     await using server = await startDatabaseServer("open");
+    // Privileges of each kind that the adoption removes, and the undo restores.
     await server.exec(`
       create table activation_keys (key text primary key, ${columns}, activations integer not null);
       insert into activation_keys values ('A', '${PRODUCT}', '${USER}', 3),
@@ -106,7 +107,7 @@ Deno.test("existing table: the page's commands adopt it, and undo that", async (
   await using project = await copyToTempFolder(PROJECT);
   const migrations = new URL("supabase/migrations/", project.url);
   const ours = Array.from(Deno.readDirSync(migrations), ({ name }) => name);
-  /** Runs the page's command that begins like this. */
+  /** Runs the page's command that begins like this, if need be with half of a number. */
   const run = async (command: string, { number = "", error = "" } = {}) => {
     const args = await cliCommand(command, [EXISTING_TABLE]);
     const filled = args.map((arg) => arg.replace("<number>", number));

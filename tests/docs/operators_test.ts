@@ -1,18 +1,12 @@
 /** The code on the pages for operators does what they say. */
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { serveOnLoopback } from "../../tools/loopback.ts";
 import { FUNCTION_URL_PATH, SEEDED } from "../../tools/project.ts";
 import { startStack } from "../../tools/stack/stack.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { ACTIVE, type Expected, NOT_FOUND } from "../support/contract.ts";
 import { runOnPlatform } from "../support/management_api.ts";
-import {
-  CLI,
-  cliArgs,
-  cliCommand,
-  OPERATORS,
-  readSnippets,
-} from "../support/pages.ts";
+import * as pages from "../support/pages.ts";
 import { runLine } from "../support/processes.ts";
 import { assertResponse, check } from "../support/requests.ts";
 
@@ -32,118 +26,120 @@ const ISSUE_KEYS = `
     ('${ID}5', gen_random_uuid(), '<name>');
   select * from ${KEYS} order by id`;
 
-// What may happen after that export.
-const NOTHING = "";
+// What may happen to the keys after that export.
 const MOVED = `update ${KEYS} set curr_user = 'another' where id = '<key>'`;
 const UNUSED = `update ${KEYS} set curr_user = null where id = '<key>'`;
 const REVOKED = `delete from ${KEYS} where id = '<key>'`;
 const DENIED = `revoke all on table ${KEYS} from service_role;
   revoke usage on schema public from public, service_role`;
-const ALL_SEEDED = `update ${KEYS} set curr_user = '${SEEDED.username}'`;
+const SEED =
+  `update ${KEYS} set curr_user = '${SEEDED.username}' where id = '${ID}2'`;
 const SIMILAR = `${MOVED};
   update ${KEYS} set curr_user = ' O''BRIEN #8' where id = '${ID}2'`;
-/** A key is lost, one is used, and one is used under <wrong name>, filled in as "wrongname". */
+/** A key is lost, one is used, and one is used under a wrong name: <wrong name> becomes it. */
 const DAMAGED = `
   delete from ${KEYS} where id = '${ID}2';
-  update ${KEYS} set curr_user = 'first use' where id = '${ID}3';
+  update ${KEYS} set curr_user = 'used' where id = '${ID}3';
   update ${KEYS} set curr_user = 'wrongname' where id = '${ID}4'`;
 
 /** Beginnings of the lines that are not run here. */
 const LEFT_OUT = [
   /^(cd|git (clone|switch|pull|checkout|rev-parse|diff <commit>))/, // Work in a clone.
   /^npx -y deno@2.9.6 task /,
-  RegExp(`^${CLI}(start|functions serve|login|link)`), // Need Docker or an account.
-  RegExp(`^${CLI}db push --remote$`), // tests/deploy runs it, and the next.
-  RegExp(`^${CLI}functions deploy check-username-active --use-api$`),
+  RegExp(`^${pages.CLI}(start|functions serve|login|link)`), // Need Docker or an account.
+  RegExp(`^${pages.CLI}db push --remote$`), // tests/deploy runs this and the next.
+  RegExp(`^${pages.CLI}functions deploy check-username-active --use-api$`),
 ];
 
-/**
- * A text in a snippet; and its result, or one for each time it is run: how many rows it returns, or
- * a text in what it returns or prints, or in its requests to the platform.
- */
-type Snippet = [text: string, ...results: (number | string)[]];
+/** What a run of a snippet gives: how many rows; or a text in its output, or in its requests. */
+type Result = number | string;
 
 /**
- * A heading; SQL for what has happened; the next snippets under the heading; and what the function
- * responds about users after them.
+ * SQL for what has happened to the keys; snippets, each by a text that no other under the heading
+ * has, with its result, or one for each run; and what the function then responds about users.
  */
-type Work = [
-  heading: string,
-  happened: string,
-  snippets: Snippet[],
-  then?: Record<string, Expected>,
-];
+interface Work {
+  after?: string;
+  run: Record<string, Result | Result[]>;
+  then?: Record<string, Expected>;
+}
 
 const DELETED = "/functions/check-username-active DELETE";
 const UNLOCKED = { [NAME]: ACTIVE };
 const LOCKED = { [NAME]: NOT_FOUND };
-const WORK: Work[] = [
-  ["Run it", ALL_SEEDED, [["CaptainKirin", "HTTP/1.1 200"]], LOCKED],
-  ["Deploy", NOTHING, [["nobody", "HTTP/1.1 499"]]],
-  ["Operate check-username-active", NOTHING, [["curl", "HTTP/1.1 200"]]],
-  ["It works", NOTHING, [["uuid", 1], ["insert", 1], ["delete", 1]]],
-  ["Keys", NOTHING, [["group by", '"issued":4,"activated":2']]],
-  ["Keys", NOTHING, [["order by", 4], ["generate", 2]]],
-  ["Keys", UNUSED, [["'<product>' and curr_user is null", 1, 0]]],
-  ["Keys", MOVED, [["set curr_user = '<name>'", 1]]],
-  ["Keys", NOTHING, [["set curr_user = null", 1]], LOCKED],
-  ["Keys", NOTHING, [["delete", 1]], LOCKED],
-  ["Keys", REVOKED, [["insert", 1]]],
-  ["Your back end", UNUSED, [["project_id", 1], ["&project_id", 1, 0]]],
-  ["Watch it", NOTHING, [["logs --remote", "group by status"]]],
-  [
-    "Back it up",
-    REVOKED,
-    [["query", 4], ["node", "4\n"], ["*", ":4"]],
-    LOCKED,
+/** The tests of the snippets under each heading. */
+const WORK: Record<string, Work[]> = {
+  "Run it": [{ after: SEED, run: { "CaptainKirin": "HTTP/1.1 200" } }],
+  "Deploy": [{ run: { "nobody": "HTTP/1.1 499" } }],
+  "Operate check-username-active": [{ run: { "<name>": "HTTP/1.1 200" } }],
+  "It works": [{ run: { "uuid": 1, "insert": 1, "delete": 1 } }],
+  "Keys": [
+    { run: { "group by": '"issued":4,"activated":2' } },
+    { run: { "order by": 4, "generate_series": 2 } },
+    { after: UNUSED, run: { "curr_user is null": [1, 0] } },
+    { after: MOVED, run: { "where id = '<key>' returning id, curr_user": 1 } },
+    { run: { "set curr_user = null": 1 }, then: LOCKED },
+    { run: { "delete": 1 }, then: LOCKED },
+    { after: REVOKED, run: { "values ('<key>'": 1 } },
   ],
-  ["Change the secret key", NOTHING, [
-    ["<new secret key>", "HTTP/1.1 200"],
-    ["api-keys", "/v1/projects/ref/api-keys GET"],
-    [
-      "<old id>",
-      '/v1/projects/ref/api-keys/oldid PATCH {"name":"default_old"}',
-    ],
-    ["<new id>", '/v1/projects/ref/api-keys/newid PATCH {"name":"default"}'],
-  ]],
-  ["Move to another project", NOTHING, [["<old ref>", 5]]],
-  ["Move to another project", REVOKED, [
-    ["<new ref>", "HTTP/1.1 201", "HTTP/1.1 200"],
-  ]],
-  [
-    "There is no active key for this name",
-    SIMILAR,
-    [["as key", 3, '"same_product":false,"same_name":true']],
-    LOCKED,
+  "Your back end": [{ after: UNUSED, run: { 'curl "': 1, "PATCH": [1, 0] } }],
+  "Watch it": [{ run: { "logs --remote": "group by status" } }],
+  "Back it up": [{
+    after: REVOKED,
+    run: { "db query": 4, "node": "4\n", "count(*)": '"count":4' },
+    then: LOCKED,
+  }],
+  "Change the secret key": [{
+    run: {
+      "<new secret key>": "HTTP/1.1 200",
+      '/api-keys"': "/v1/projects/ref/api-keys GET",
+      "<old id>":
+        '/v1/projects/ref/api-keys/oldid PATCH {"name":"default_old"}',
+      "<new id>": '/v1/projects/ref/api-keys/newid PATCH {"name":"default"}',
+    },
+  }],
+  "Move to another project": [
+    { run: { "<old ref>": 5 } },
+    { after: REVOKED, run: { "<new ref>": ["HTTP/1.1 201", "HTTP/1.1 200"] } },
   ],
-  ["There is no active key for this name", UNUSED, [["is null", 1, 0]]],
-  ["There is no active key for this name", MOVED, [["update", 1]]],
-  ['500, "Database error"', NOTHING, [["--remote", "'lookup_failed'"]]],
-  ["The secret key leaked", NOTHING, [["curl", "HTTP/1.1 401"]]],
-  ["The secret key leaked", REVOKED, [["query", 4], ["git", NAME]], LOCKED],
-  ["A flood", NOTHING, [["logs --remote", "by address"], ["delete", DELETED]]],
-  [
-    "Keys are lost or wrong",
-    DAMAGED,
-    [
-      ["functions delete", DELETED],
-      ["enable row level security; revoke all on", 0],
-      ["curl", "HTTP/1.1 201"],
-      ["name_then", '"name_then":"lost","product_now":null'],
-      ["<wrong name>", 1],
-      ["update public.exported_keys", 1],
-      ["delete from", 1],
-      ["on conflict", 2],
-      ["not in", 1],
-      ["drop table", 0],
-    ],
-    { lost: ACTIVE, "first use": ACTIVE, wrongname: NOT_FOUND, ...UNLOCKED },
+  "There is no active key for this name": [
+    {
+      after: SIMILAR,
+      run: { "as key": [3, '"same_product":false,"same_name":true'] },
+      then: LOCKED,
+    },
+    { after: UNUSED, run: { "curr_user is null": [1, 0] } },
+    { after: MOVED, run: { "returning id, curr_user": 1 } },
   ],
-  ["A refund", NOTHING, [["delete", 1]], LOCKED],
-  ["A customer's data", NOTHING, [["select", 1], ["= null", 1]], LOCKED],
-  ["Log codes", DENIED, [["grant", 0]]],
-  ["Log codes", NOTHING, [["notify", 0], ["<pid>", 1], ["locks", 0]]],
-];
+  '500, "Database error"': [{ run: { "--search": "'lookup_failed'" } }],
+  "The secret key leaked": [
+    { run: { "<leaked key>": "HTTP/1.1 401" } },
+    { after: REVOKED, run: { "db query": 4, "git": NAME }, then: LOCKED },
+  ],
+  "A flood": [{ run: { "logs --remote": "by address", "delete": DELETED } }],
+  "Keys are lost or wrong": [{
+    after: DAMAGED,
+    run: {
+      "functions delete": DELETED,
+      "create table": 0,
+      "curl": "HTTP/1.1 201",
+      "name_then": '"name_then":"lost","product_now":null',
+      "<wrong name>": 1,
+      "set curr_user = '<name>'": 1,
+      "delete from": 1,
+      "on conflict": 2,
+      "not in (select": 1,
+      "drop table public": 0,
+    },
+    then: { ...UNLOCKED, lost: ACTIVE, used: ACTIVE, wrongname: NOT_FOUND },
+  }],
+  "A refund": [{ run: { "delete": 1 }, then: LOCKED }],
+  "A customer's data": [{ run: { "select": 1, "= null": 1 }, then: LOCKED }],
+  "Log codes": [
+    { after: DENIED, run: { "grant": 0 } },
+    { run: { "notify": 0, "<pid>": 1, "pg_locks": 0 } },
+  ],
+};
 
 const stack = await startStack();
 Deno.test.afterAll(() => stack[Symbol.asyncDispose]());
@@ -151,7 +147,7 @@ const { service: { API_URL, SECRET_KEY }, exec } = stack;
 
 const toText = ({ method, url }: Request, body = "") =>
   decodeURIComponent(`${url} ${method} ${body}`).replaceAll("+", " ");
-/** Stands in for the Management API. It repeats what it gets with the right token. */
+/** Stands in for the Management API: repeats a request with the right token, or names the wrong. */
 const platform = serveOnLoopback(async (request) => {
   const token = request.headers.get("Authorization");
   if (token !== "Bearer accesstoken") return new Response(`It has ${token}`);
@@ -161,7 +157,7 @@ Deno.test.afterAll(() => platform[Symbol.asyncDispose]());
 
 const ask = (user: string) => check(PRODUCT, user, API_URL + FUNCTION_URL_PATH);
 
-/** What placeholders become. Any other becomes its own words, without the space. */
+/** What placeholders become. Any other becomes its own words, without spaces. */
 const VALUES: Record<string, string> = {
   "product": PRODUCT,
   "name": NAME,
@@ -176,19 +172,22 @@ const fill = (code: string) =>
     .replaceAll(/https:\/\/<(new )?ref>\.supabase\.co/g, API_URL)
     .replaceAll("https://api.supabase.com", platform.url)
     .replaceAll("../", "./") // Exports are beside the clone; here, in the test's folder.
-    .replaceAll(/<([a-z ]+)>/g, (_, it) => VALUES[it] ?? it.replace(" ", ""));
+    .replaceAll(
+      /<([a-z ]+)>/g,
+      (_, it) => VALUES[it] ?? it.replaceAll(" ", ""),
+    );
 
 const runSql = (sql: string) =>
   exec(fill(sql.replaceAll("<name>", NAME.replaceAll("'", "''"))));
 
 async function runCli(line: string, cwd: URL) {
   const [command = "", file] = fill(line).split(" > ");
-  const args = cliArgs(command.replace(/--remote=\w+/, "--remote"));
+  const args = pages.cliArgs(command.replace(/--remote=\w+/, "--remote"));
   if (!file) {
     return (await runOnPlatform(args)).map((sent) => toText(sent)).join();
   }
   // tests/deploy runs the first export on the pages. This one has to equal it.
-  assertEquals(args, await cliCommand("db query"));
+  assertEquals(args, await pages.cliCommand("db query"));
   return await writeRows(new URL(file, cwd), args.at(-1)!);
 }
 
@@ -210,35 +209,40 @@ async function runSnippet(code: string, cwd: URL): Promise<string> {
   return stdout;
 }
 
-const toRun = (await readSnippets(...OPERATORS))
+const snippets = (await pages.readSnippets(...pages.OPERATORS))
   .filter(({ code }) => !LEFT_OUT.some((line) => line.test(code)));
-/** The snippets by heading. Each test takes its own from the front. */
-const left = Map.groupBy(toRun, ({ heading }) => heading);
+const notRun = new Set(snippets);
 
-for (const [heading, happened, snippets, then = UNLOCKED] of WORK) {
-  const codes = left.get(heading)?.splice(0, snippets.length) ?? [];
-  Deno.test(`operators: ${heading}: ${snippets[0]?.[0]}`, async () => {
-    await using folder = await makeTempFolder();
-    await writeRows(new URL("keys-date.json", folder.url), ISSUE_KEYS);
-    await runSql(happened);
+for (const [heading, tests] of Object.entries(WORK)) {
+  for (const { after = "", run, then = UNLOCKED } of tests) {
+    const toRun = Object.entries(run).map(([text, result]) => {
+      const found = snippets
+        .filter((it) => it.heading === heading && it.code.includes(text));
+      found.forEach((it) => notRun.delete(it));
+      return { text, found, results: [result].flat() };
+    });
+    Deno.test(`operators: ${heading}: ${Object.keys(run)}`, async () => {
+      await using folder = await makeTempFolder();
+      await writeRows(new URL("keys-date.json", folder.url), ISSUE_KEYS);
+      await runSql(after);
 
-    for (const [nth, [text, ...results]] of snippets.entries()) {
-      const code = codes[nth]?.code ?? "";
-      assertStringIncludes(code, text);
-      for (const result of results) {
-        const output = await runSnippet(code, folder.url);
-        if (typeof result === "string") assertStringIncludes(output, result);
-        else assertEquals(JSON.parse(output).length, result, output);
+      for (const { text, found: [snippet, ...others], results } of toRun) {
+        assert(snippet && others.length === 0, `No or two snippets: ${text}`);
+        for (const result of results) {
+          const output = await runSnippet(snippet.code, folder.url);
+          if (typeof result === "string") assertStringIncludes(output, result);
+          else assertEquals(JSON.parse(output).length, result, output);
+        }
       }
-    }
-    for (const [user, response] of Object.entries(then)) {
-      await assertResponse(ask(user), response, user);
-    }
-  });
+      for (const [user, response] of Object.entries(then)) {
+        await assertResponse(ask(user), response, user);
+      }
+    });
+  }
 }
 
 Deno.test("operators: every snippet is run", () => {
-  assertEquals([...left.values()].flat(), []);
+  assertEquals([...notRun], []);
 });
 
 Deno.test("operators: back_end.js issues a key, and records its first use", async () => {

@@ -62,16 +62,16 @@ async function start() {
   const url = `https://localhost:${network.port}`;
   const env = { DENO_CERT: certFile };
   const edgeFunction = started.use(await startFunction(url, { env }));
-  /** Lets eight callers ask at once. Returns how many get a 500. The others get a 200. */
+  /** Eight callers ask at once. Returns how many get a 500. The others get a 200. */
   const ask = async (username = "a"): Promise<number> => {
     const asking = Array.from({ length: 8 }, async () => {
       const product = crypto.randomUUID();
       const response = await check(product, username, edgeFunction.url);
-      const isLost = response.status === DATABASE_ERROR.status;
-      await assertResponse(response, isLost ? DATABASE_ERROR : ACTIVE);
-      return isLost;
+      const hasFailed = response.status === DATABASE_ERROR.status;
+      await assertResponse(response, hasFailed ? DATABASE_ERROR : ACTIVE);
+      return hasFailed;
     });
-    return (await Promise.all(asking)).filter((isLost) => isLost).length;
+    return (await Promise.all(asking)).filter((it) => it).length;
   };
   assertEquals(await ask(), 0);
   return Object.assign(started.move(), {
@@ -94,11 +94,11 @@ for (const [what, fault, line] of FAULTS) {
   Deno.test(`connections: those that ${what} cost one round of lookups`, async () => {
     await using setup = await start();
     setup[fault]();
-    const lost = await setup.ask();
-    assert(lost > 0, "no lookup used a bad connection");
+    const failed = await setup.ask();
+    assert(failed > 0, "no lookup used a bad connection");
     assertEquals(await setup.ask() + await setup.ask() + await setup.ask(), 0);
-    const lines = await logged(setup.edgeFunction, lost);
-    assertEquals(lines, Array(lost).fill(line));
+    const lines = await logged(setup.edgeFunction, failed);
+    assertEquals(lines, Array(failed).fill(line));
   });
 }
 
@@ -112,7 +112,7 @@ Deno.test("connections: those that died while idle cost no lookup", async () => 
 Deno.test("connections: those that led to a lasting failure are kept", async () => {
   await using setup = await start();
   const { length } = setup.connections;
-  assertEquals(await setup.ask("403"), 8);
+  assertEquals(await setup.ask("403"), 8); // Queries about this user get a 403.
   assertEquals(await setup.ask(), 0);
   assertEquals(setup.connections.length, length);
 });
@@ -123,8 +123,9 @@ const loadDataApi = () =>
 
 /** Runs code as in a runtime that makes no clients. */
 async function withoutClients<T>(act: () => T): Promise<Awaited<T>> {
-  const { createHttpClient: it } = Deno;
-  using _restored = { [Symbol.dispose]: () => Deno.createHttpClient = it };
+  const original = Deno.createHttpClient;
+  const restore = () => Deno.createHttpClient = original;
+  using _restored = { [Symbol.dispose]: restore };
   Deno.createHttpClient = () => {
     throw new TypeError("Deno.createHttpClient is not a function");
   };

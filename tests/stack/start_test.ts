@@ -68,9 +68,9 @@ Deno.test("start: its curl lines work, edits are served, and nothing is left run
   const pid = Number(output().match(/hangs: (\d+)/)?.[1]);
   start.child.kill(Deno.build.os === "windows" ? "SIGKILL" : "SIGINT");
   await start.ended;
-  // Signal 0 only asks whether the process runs. Once it is gone, `kill` throws ESRCH.
-  const isGone = () => !process.kill(pid, 0);
-  const wait = () => waitUntil(isGone, () => `${pid} still runs`);
+  // Never true. Signal 0 does nothing, but once the process is gone, `kill` throws ESRCH.
+  const probe = () => !process.kill(pid, 0);
+  const wait = () => waitUntil(probe, () => `${pid} still runs`);
   await assertRejects(wait, Error, "ESRCH");
 });
 

@@ -37,7 +37,7 @@ export async function logged(
   expected: number,
   from = 0,
 ): Promise<string[]> {
-  // Whole lines, without Deno's own.
+  // Lines that have ended, but not Deno's "Listening on".
   const lines = () =>
     output().slice(from).match(/^(?!.*Listening on).+(?=\n)/gm) ?? [];
   await waitUntil(() => lines().length >= expected, output);

@@ -10,7 +10,7 @@ const DEPLOYED = { id: "1", slug: "", name: "", status: "ACTIVE", version: 1 };
 
 /**
  * Runs a command of the Supabase CLI against a stand-in for the platform, which has one project.
- * Fails if the command fails or prints a warning.
+ * `--remote` names it. Fails if the command fails or prints a warning.
  *
  * @returns Its requests.
  */

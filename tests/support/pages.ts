@@ -44,7 +44,7 @@ export async function readSnippet(text: string, pages = OPERATORS) {
   return found.code;
 }
 
-/** How a command of the CLI begins on the pages. With any other version, it fails. */
+/** How the CLI's commands begin on the pages. One with another version fails its test. */
 export const CLI = `npx supabase@${VERSIONS.supabase} `;
 
 /** Returns the arguments of the CLI's command on these pages that begins with this text. */

@@ -63,6 +63,7 @@ async function startMainWorker(target: string | URL) {
         yield piece;
       }
     }, outgoing);
+    // Holds the response back.
     const [result] = await Promise.allSettled([responded, upload]);
     if (result.status === "rejected") return void response.destroy();
     const incoming: IncomingMessage = result.value[0];

@@ -67,7 +67,7 @@ export async function startFunction(
   const serving = Promise.withResolvers<void>();
   const collect = (text: string) => {
     output += text;
-    // Only once it serves, and has a port: what it prints before is in `bootError`.
+    // What it prints before it serves, and has a port, is in `bootError`.
     if (watch && url.port) process.stderr.write(text);
     // After each edit, the watcher takes another port: the last one counts.
     const [, address] = output.match(/.*Listening on (http:\S+)\s/s) ?? [];
@@ -75,7 +75,7 @@ export async function startFunction(
       url.href = address;
       serving.resolve();
     } else if (output.includes("Restarting on file change")) {
-      // The function failed before it served. Deno's watcher would wait for an edit.
+      // It failed before it served: Deno's watcher prints this, and waits for an edit.
       kill();
     }
   };

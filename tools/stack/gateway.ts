@@ -6,7 +6,7 @@ import { FUNCTION_URL_PATH } from "../project.ts";
 /** Where requests go. `edgeFunction` may be changed at any time. */
 export type Targets = Record<"dataApi" | "edgeFunction", { url: string | URL }>;
 
-// A function in an endless loop prints nothing, and Deno's watcher serves no edit any more.
+// Why Ctrl-C: a function in an endless loop prints nothing, and Deno's watcher cannot restart it.
 const NO_RESPONSE = "No response. Look at the terminal of `deno task start`. " +
   "If it shows nothing, end it with Ctrl-C, and start it again.";
 

@@ -7,7 +7,7 @@ const DEFAULT_PORT = new URL(LOCAL_SERVICE.API_URL).port;
 const USAGE = `Usage: deno task start [--port <number>]
 The port is ${DEFAULT_PORT} if not given; 0 takes any free one.`;
 
-// `--port 0` becomes `--port=0`. For anything else, the port is NaN.
+// Takes `--port 0` and `--port=0`. For any other arguments, the port is NaN.
 const args = Deno.args.join("=") || `--port=${DEFAULT_PORT}`;
 const port = Number(args.match(/^--port=(\d+)$/)?.[1]);
 if (!(port < 65_536)) fail(USAGE);

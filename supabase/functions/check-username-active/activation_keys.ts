@@ -15,11 +15,11 @@ import { retry } from "./retries.ts";
  * never throws. When a lookup fails, it logs one line.
  */
 export function createLookup(url: string, secretKey: string) {
-  // One query builder for all lookups: each `select` makes a query with a copy of its address and
-  // headers.
+  // Shared by all lookups, which is safe: each `select` starts a new query, from a copy of the
+  // builder's address and headers.
   const activationKeys = createClient<Database>(url, secretKey, {
-    // There is no session: supabase-js sends the secret key. Without this option, it would look for
-    // a session before every query.
+    // `null`: no user's token, so supabase-js sends the secret key. Without this option, it would
+    // look for a session before every query.
     accessToken: () => Promise.resolve(null),
     global: { fetch: fetchDataApi },
     // Its own retries take longer than 5 s, and do not cover a response that breaks off.

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-// Rejects a query, a fragment, and credentials, which `fetch` would send beside the key.
+// No query, no fragment; and no credentials: `fetch` would send them beside the key.
 const Url = z.string().check(
   z.regex(/^[^@?#\s]*$/),
   z.url({ protocol: /^https?$/ }),
