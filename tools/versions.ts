@@ -4,12 +4,8 @@ export const VERSIONS = {
   edgeDeno: "2.1.4",
   supabase: "3.1.0",
   redocly: "2.77.0",
-  /** For clients of `openapi.yaml`, from packages that are no newer than `generatorsDate`. */
-  generators: {
-    "openapi-typescript": "7.13.0",
-    "orval": "8.38.0",
-    "typescript": "5.9.3",
-  },
-  generatorsDate: "2026-10-01",
+  /** For a client of `openapi.yaml`, from packages that are no newer than `generatorDate`. */
+  generator: { orval: "8.38.0", typescript: "5.9.3" },
+  generatorDate: "2026-10-01",
   acorn: "8.19.0",
 };

@@ -37,8 +37,8 @@ Deno.test.afterAll(() => service[Symbol.asyncDispose]());
 
 /**
  * Returns a function that plays events to a new process of a command. `stored` is the program's
- * file for its entry; `end` follows the entry there. What happens to the storage becomes a line
- * `sh COMMAND` about that file, which the driver runs.
+ * file for its entry, with `end` after it. What happens to the storage becomes `sh COMMAND`, which
+ * the driver runs.
  */
 const inProgram = (command: string, stored: string, end = "") => {
   const folder = dirname(stored);
@@ -73,7 +73,7 @@ const FILES = {
       `npx --yes acorn@${VERSIONS.acorn} --ecma2017 --silent panel.js snippet.js`,
     run: (events: string[]) => runPanel(events),
     skips: /frames|storage (full|cut)/, // Scenarios that do not concern it.
-    // Replaced in the file, to simulate time, and to ask the service above. Here: in its driver.
+    // What is replaced in the file, for simulated time and the service above. Its driver has them.
     edits: {},
   },
   "check_active.py": {

@@ -24,11 +24,10 @@ Deno.test("clients: panel.js serves the name that was asked last, and no other",
       if (happened.endsWith("stop")) user = "";
       user = happened.match(/ask (.*)/)?.[1] ?? user;
       assert(user || !did, line);
-      // Names asked about or unlocked. Without an entry, the name is "nothing": that fails, too.
+      // Names asked about or unlocked. "unlock: nothing" gives "nothing", nobody's name, and fails.
       const calls = did.matchAll(/(?:asks|unlock:(?: \d+)?) (\w+)/g);
       assert(calls.every(([, name]) => name === user), line);
-      // A 499 has cleared the user's entry.
-      assert(!RegExp(`inactive: \\d+ ${user}`).test(did), line);
+      assert(!RegExp(`inactive: \\d+ ${user}`).test(did), line); // A 499 has cleared the entry.
     }
   });
   await fc.assert(property, { numRuns: 300 });

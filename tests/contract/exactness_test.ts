@@ -20,8 +20,6 @@ const PIECES = [
   ..."\u200b\u200c\u200d\u2060\ufeff\u00ad\u202a\u202e\u2066\u2069\ufe0f\u034f\u180e",
   // White space of every kind.
   ..." \t\n\v\f\r\u0085\u00a0\u1680\u2000\u2003\u2009\u200a\u2028\u2029\u202f\u205f\u3000",
-  // Look-alikes: Cyrillic, Greek, a Roman numeral, a slash, number signs, Lisu, mathematical.
-  ..."\u0430\u0435\u043e\u0440\u0441\u0391\u0392\u2160\u2215\uff03#\ua4ee\u{1d400}\u{1d49c}",
   // URL and PostgREST syntax.
   ..."*%,\"\\+&=?/;:.()[]{}<>|!~^$@`'",
   ...'eq. in.( not. is.null like.* %20 %00 %2 \\" ::text ->>'.split(" "),
@@ -76,10 +74,10 @@ const LOOK_ALIKES: [name: string, ...others: string[]][] = [
 ];
 
 testWithKeys("exactness: a key of one name is no key of another", async () => {
-  // An example is a list of the property's arguments: here, of one pair.
-  const examples = LOOK_ALIKES.flatMap(([a, ...others]) =>
-    others.flatMap((b): [[string, string]][] => [[[a, b]], [[b, a]]])
+  const pairs = LOOK_ALIKES.flatMap(([a, ...others]) =>
+    others.flatMap((b): [string, string][] => [[a, b], [b, a]])
   );
+  const examples = pairs.map((it): [[string, string]] => [it]);
   const property = fc.asyncProperty(pair, async ([a, b]) => {
     await using product = await issueKeys([a]);
     const { project_id } = product;

@@ -107,7 +107,7 @@ Deno.test("existing table: the page's commands adopt it, and undo that", async (
   await using project = await copyToTempFolder(PROJECT);
   const migrations = new URL("supabase/migrations/", project.url);
   const ours = Array.from(Deno.readDirSync(migrations), ({ name }) => name);
-  /** Runs the page's command that begins like this, if need be with half of a number. */
+  /** Runs the page's command that begins like this, with this `<number>`. */
   const run = async (command: string, { number = "", error = "" } = {}) => {
     const args = await cliCommand(command, [EXISTING_TABLE]);
     const filled = args.map((arg) => arg.replace("<number>", number));

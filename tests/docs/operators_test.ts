@@ -29,6 +29,9 @@ const ISSUE_KEYS = `
 // What may happen to the keys after that export.
 const MOVED = `update ${KEYS} set curr_user = 'another' where id = '<key>'`;
 const UNUSED = `update ${KEYS} set curr_user = null where id = '<key>'`;
+const FOREIGN =
+  `update ${KEYS} set project_id = gen_random_uuid(), curr_user = null
+  where id = '<key>'`;
 const REVOKED = `delete from ${KEYS} where id = '<key>'`;
 const DENIED = `revoke all on table ${KEYS} from service_role;
   revoke usage on schema public from public, service_role`;
@@ -36,7 +39,7 @@ const SEED =
   `update ${KEYS} set curr_user = '${SEEDED.username}' where id = '${ID}2'`;
 const SIMILAR = `${MOVED};
   update ${KEYS} set curr_user = ' O''BRIEN #8' where id = '${ID}2'`;
-/** A key is lost, one is used, and one is used under a wrong name: <wrong name> becomes it. */
+/** A key is lost, one is used, and one is used by "wrongname", which <wrong name> becomes. */
 const DAMAGED = `
   delete from ${KEYS} where id = '${ID}2';
   update ${KEYS} set curr_user = 'used' where id = '${ID}3';
@@ -51,93 +54,98 @@ const LEFT_OUT = [
   RegExp(`^${pages.CLI}functions deploy check-username-active --use-api$`),
 ];
 
-/** What a run of a snippet gives: how many rows; or a text in its output, or in its requests. */
+/** What a run of a snippet gives: how many rows; or a text in its output or its requests. */
 type Result = number | string;
 
-/**
- * SQL for what has happened to the keys; snippets, each by a text that no other under the heading
- * has, with its result, or one for each run; and what the function then responds about users.
- */
 interface Work {
+  /** SQL for what has happened to the keys. */
   after?: string;
+  /** Snippets, each by some of the words before it, with its result, or one for each run. */
   run: Record<string, Result | Result[]>;
+  /** What the function then responds about users. */
   then?: Record<string, Expected>;
 }
 
+const API_KEYS = "/v1/projects/ref/api-keys";
 const DELETED = "/functions/check-username-active DELETE";
 const UNLOCKED = { [NAME]: ACTIVE };
 const LOCKED = { [NAME]: NOT_FOUND };
+
 /** The tests of the snippets under each heading. */
 const WORK: Record<string, Work[]> = {
-  "Run it": [{ after: SEED, run: { "CaptainKirin": "HTTP/1.1 200" } }],
-  "Deploy": [{ run: { "nobody": "HTTP/1.1 499" } }],
-  "Operate check-username-active": [{ run: { "<name>": "HTTP/1.1 200" } }],
-  "It works": [{ run: { "uuid": 1, "insert": 1, "delete": 1 } }],
+  "Run it": [{ after: SEED, run: { "The response is 200": "HTTP/1.1 200" } }],
+  "Deploy": [{ run: { "a name nobody has": "HTTP/1.1 499" } }],
+  "Operate check-username-active": [{ run: { "Ask": "HTTP/1.1 200" } }],
+  "It works": [{ run: { "Choose": 1, "Give nobody": 1, "Remove": 1 } }],
   "Keys": [
-    { run: { "group by": '"issued":4,"activated":2' } },
-    { run: { "order by": 4, "generate_series": 2 } },
-    { after: UNUSED, run: { "curr_user is null": [1, 0] } },
-    { after: MOVED, run: { "where id = '<key>' returning id, curr_user": 1 } },
-    { run: { "set curr_user = null": 1 }, then: LOCKED },
-    { run: { "delete": 1 }, then: LOCKED },
-    { after: REVOKED, run: { "values ('<key>'": 1 } },
+    { run: { "List products": '"issued":4,"activated":2' } },
+    { run: { "List a product's keys": 4, "Issue": 2 } },
+    { after: UNUSED, run: { "Record the first use": [1, 0] } },
+    { after: FOREIGN, run: { "Record the first use": 0 }, then: LOCKED },
+    { after: MOVED, run: { "Move": 1 } },
+    { run: { "Release": 1 }, then: LOCKED },
+    { run: { "Revoke": 1 }, then: LOCKED },
+    { after: REVOKED, run: { "Put back": 1 } },
   ],
-  "Your back end": [{ after: UNUSED, run: { 'curl "': 1, "PATCH": [1, 0] } }],
-  "Watch it": [{ run: { "logs --remote": "group by status" } }],
+  "Your back end": [
+    { after: UNUSED, run: { "Issue": 1, "Record its first use": [1, 0] } },
+    { after: FOREIGN, run: { "Record its first use": 0 }, then: LOCKED },
+  ],
+  "Watch it": [{ run: { "count a day's calls": "group by status" } }],
   "Back it up": [{
     after: REVOKED,
-    run: { "db query": 4, "node": "4\n", "count(*)": '"count":4' },
+    run: { "Export": 4, "in the file": "4\n", "in the table": '"count":4' },
     then: LOCKED,
   }],
   "Change the secret key": [{
     run: {
-      "<new secret key>": "HTTP/1.1 200",
-      '/api-keys"': "/v1/projects/ref/api-keys GET",
-      "<old id>":
-        '/v1/projects/ref/api-keys/oldid PATCH {"name":"default_old"}',
-      "<new id>": '/v1/projects/ref/api-keys/newid PATCH {"name":"default"}',
+      "Try it": "HTTP/1.1 200",
+      "List the keys": `${API_KEYS} GET`,
+      "Rename default": `${API_KEYS}/oldid PATCH {"name":"default_old"}`,
+      "Rename the other": `${API_KEYS}/newid PATCH {"name":"default"}`,
     },
   }],
   "Move to another project": [
-    { run: { "<old ref>": 5 } },
-    { after: REVOKED, run: { "<new ref>": ["HTTP/1.1 201", "HTTP/1.1 200"] } },
+    { run: { "Export from the old project": 5 } },
+    { after: REVOKED, run: { "Upload": ["HTTP/1.1 201", "HTTP/1.1 200"] } },
   ],
   "There is no active key for this name": [
     {
       after: SIMILAR,
-      run: { "as key": [3, '"same_product":false,"same_name":true'] },
+      run: { "Look them up": [3, '"same_product":false,"same_name":true'] },
       then: LOCKED,
     },
-    { after: UNUSED, run: { "curr_user is null": [1, 0] } },
-    { after: MOVED, run: { "returning id, curr_user": 1 } },
+    { after: UNUSED, run: { "record the first use": [1, 0] } },
+    { after: FOREIGN, run: { "record the first use": 0 }, then: LOCKED },
+    { after: MOVED, run: { "Move it": 1 } },
   ],
-  '500, "Database error"': [{ run: { "--search": "'lookup_failed'" } }],
+  '500, "Database error"': [{ run: { "Read the log": "'lookup_failed'" } }],
   "The secret key leaked": [
-    { run: { "<leaked key>": "HTTP/1.1 401" } },
-    { after: REVOKED, run: { "db query": 4, "git": NAME }, then: LOCKED },
+    { run: { "Try the leaked key": "HTTP/1.1 401" } },
+    { after: REVOKED, run: { "Export": 4, "Compare": NAME }, then: LOCKED },
   ],
-  "A flood": [{ run: { "logs --remote": "by address", "delete": DELETED } }],
+  "A flood": [{ run: { "List the": "by address", "delete the": DELETED } }],
   "Keys are lost or wrong": [{
     after: DAMAGED,
     run: {
-      "functions delete": DELETED,
-      "create table": 0,
-      "curl": "HTTP/1.1 201",
-      "name_then": '"name_then":"lost","product_now":null',
-      "<wrong name>": 1,
-      "set curr_user = '<name>'": 1,
-      "delete from": 1,
-      "on conflict": 2,
-      "not in (select": 1,
-      "drop table public": 0,
+      "Delete the function first": DELETED,
+      "Make a table for the export": 0,
+      "Upload the export": "HTTP/1.1 201",
+      "List what differs": '"name_then":"lost","product_now":null',
+      "Correct the export": 1,
+      "each that was moved": 1,
+      "each that was revoked": 1,
+      "Put the rest back": 2,
+      "revoke what no order has": 1,
+      "Then": 0,
     },
     then: { ...UNLOCKED, lost: ACTIVE, used: ACTIVE, wrongname: NOT_FOUND },
   }],
-  "A refund": [{ run: { "delete": 1 }, then: LOCKED }],
-  "A customer's data": [{ run: { "select": 1, "= null": 1 }, then: LOCKED }],
+  "A refund": [{ run: { "Revoke each key": 1 }, then: LOCKED }],
+  "A customer's data": [{ run: { "To give": 1, "To erase": 1 }, then: LOCKED }],
   "Log codes": [
-    { after: DENIED, run: { "grant": 0 } },
-    { run: { "notify": 0, "<pid>": 1, "pg_locks": 0 } },
+    { after: DENIED, run: { "42501": 0 } },
+    { run: { "PGRST205": 0, "End what this lists": 1, "enlarge the": 0 } },
   ],
 };
 
@@ -147,7 +155,7 @@ const { service: { API_URL, SECRET_KEY }, exec } = stack;
 
 const toText = ({ method, url }: Request, body = "") =>
   decodeURIComponent(`${url} ${method} ${body}`).replaceAll("+", " ");
-/** Stands in for the Management API: repeats a request with the right token, or names the wrong. */
+/** Stands in for the Management API: echoes a request, or says which wrong token it has. */
 const platform = serveOnLoopback(async (request) => {
   const token = request.headers.get("Authorization");
   if (token !== "Bearer accesstoken") return new Response(`It has ${token}`);
@@ -157,7 +165,7 @@ Deno.test.afterAll(() => platform[Symbol.asyncDispose]());
 
 const ask = (user: string) => check(PRODUCT, user, API_URL + FUNCTION_URL_PATH);
 
-/** What placeholders become. Any other becomes its own words, without spaces. */
+/** What placeholders become. Any other becomes its own words, without the space. */
 const VALUES: Record<string, string> = {
   "product": PRODUCT,
   "name": NAME,
@@ -174,7 +182,7 @@ const fill = (code: string) =>
     .replaceAll("../", "./") // Exports are beside the clone; here, in the test's folder.
     .replaceAll(
       /<([a-z ]+)>/g,
-      (_, it) => VALUES[it] ?? it.replaceAll(" ", ""),
+      (_, it) => VALUES[it] ?? it.replace(" ", ""),
     );
 
 const runSql = (sql: string) =>
@@ -188,13 +196,13 @@ async function runCli(line: string, cwd: URL) {
   }
   // tests/deploy runs the first export on the pages. This one has to equal it.
   assertEquals(args, await pages.cliCommand("db query"));
-  return await writeRows(new URL(file, cwd), args.at(-1)!);
+  return await writeRows(file, cwd, args.at(-1)!);
 }
 
 /** Writes the rows of a query to a file, as the CLI does, and returns what it wrote. */
-async function writeRows(file: URL, sql: string) {
+async function writeRows(file: string, cwd: URL, sql: string) {
   const text = JSON.stringify(await runSql(sql), null, 2);
-  await Deno.writeTextFile(file, text);
+  await Deno.writeTextFile(new URL(file, cwd), text);
   return text;
 }
 
@@ -217,13 +225,13 @@ for (const [heading, tests] of Object.entries(WORK)) {
   for (const { after = "", run, then = UNLOCKED } of tests) {
     const toRun = Object.entries(run).map(([text, result]) => {
       const found = snippets
-        .filter((it) => it.heading === heading && it.code.includes(text));
+        .filter((it) => it.heading === heading && it.words.includes(text));
       found.forEach((it) => notRun.delete(it));
       return { text, found, results: [result].flat() };
     });
     Deno.test(`operators: ${heading}: ${Object.keys(run)}`, async () => {
       await using folder = await makeTempFolder();
-      await writeRows(new URL("keys-date.json", folder.url), ISSUE_KEYS);
+      await writeRows(fill("keys-<date>.json"), folder.url, ISSUE_KEYS);
       await runSql(after);
 
       for (const { text, found: [snippet, ...others], results } of toRun) {

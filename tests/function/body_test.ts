@@ -41,10 +41,10 @@ const SLOW = times(9, [1, 9_000]);
 const TOO_LARGE = "body_too_large";
 const TIMEOUT = "request_timeout";
 
-// Pieces of a body of which exactly 8 MiB are discarded. The first ones show that it is too long,
-// and do not count: 2 large ones, or 1,025 single bytes. Then a single byte counts as 2 KiB.
-const largePieces = 2 + 8 * 1_048_576 / bodyBytes;
-const singleBytes = bodyPieces + 1 + 8 * 1_048_576 / 2_048;
+// How many pieces make a body of which exactly 8 MiB are discarded. Those that show that it is too
+// long are read before: 2 large ones, or 1,025 single bytes. Then a single byte counts as 2 KiB.
+const largeCount = 2 + 8 * 1_048_576 / bodyBytes;
+const singleCount = bodyPieces + 1 + 8 * 1_048_576 / 2_048;
 
 /** A request's headers and body; and what `readBody` returns, a length or a problem, and when. */
 type Row = [
@@ -73,10 +73,10 @@ const ROWS: Row[] = [
   ["too long, silent", {}, [[LONG], [1, 60_000]], TOO_LARGE, restMs],
   ["too long, broken off", {}, [[LONG], ["breaks off", 50]], TOO_LARGE, 50],
   ["too long, soon whole", {}, [[LONG], [1, 400]], TOO_LARGE, 400],
-  ["8 MiB too long", {}, times(largePieces, [bodyBytes]), TOO_LARGE],
-  ["over 8 MiB", {}, times(largePieces + 1, [bodyBytes]), TOO_LARGE, restMs],
-  ["8 MiB too long, byte by byte", {}, times(singleBytes, [1]), TOO_LARGE],
-  ["over, byte by byte", {}, times(singleBytes + 1, [1]), TOO_LARGE, restMs],
+  ["8 MiB too long", {}, times(largeCount, [bodyBytes]), TOO_LARGE],
+  ["over 8 MiB", {}, times(largeCount + 1, [bodyBytes]), TOO_LARGE, restMs],
+  ["8 MiB too long, byte by byte", {}, times(singleCount, [1]), TOO_LARGE],
+  ["over, byte by byte", {}, times(singleCount + 1, [1]), TOO_LARGE, restMs],
   ["declared long, silent", declared(LONG), SLOW, TOO_LARGE, restMs],
   ["declared long, whole", declared(LONG), [[LONG, 400]], TOO_LARGE, 400],
 ];

@@ -38,7 +38,6 @@ for (const [name, values] of Object.entries(REJECTED)) {
 
 /** Values of `SUPABASE_SECRET_KEYS`, and the key to use. The legacy one is "y". */
 const KEYS = [
-  [`{"default":"x"}`, "x"],
   [`{"a":"z","default":"x","z":"z"}`, "x"],
   [`{"b":"x","a":"z"}`, "x"],
   ["{}", "y"],

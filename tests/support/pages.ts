@@ -1,5 +1,5 @@
 /** The pages, and the code on them. */
-import { marked } from "marked";
+import { marked, type Tokens } from "marked";
 import { globSync } from "node:fs";
 import { PROJECT } from "../../tools/project.ts";
 import { VERSIONS } from "../../tools/versions.ts";
@@ -20,17 +20,24 @@ const SEPARATORS: Record<string, string> = { sh: "\n", sql: "\n\n" };
 /** A command or a statement in a sentence. */
 const INLINE = /^(npx|curl|git|node) |;$/;
 
-/** Returns the commands and the SQL on these pages, in order, each with the heading above it. */
+/**
+ * Returns the commands and the SQL on these pages, in order. Each has the heading above it, and the
+ * words that lead to it in its list item or paragraph, or in the one before a block of code.
+ */
 export async function readSnippets(...pages: string[]) {
-  const snippets: { heading: string; code: string }[] = [];
-  let heading = "";
-  const add = (code: string) => snippets.push({ heading, code });
+  const snippets: { heading: string; words: string; code: string }[] = [];
+  let [heading, words] = ["", ""];
   for (const page of pages) {
     marked.walkTokens(marked.lexer(await readPage(page)), (token) => {
-      if (token.type === "heading") heading = token.text;
-      const separator = token.type === "code" && SEPARATORS[token.lang];
-      if (separator) token.text.split(separator).forEach(add);
-      if (token.type === "codespan" && INLINE.test(token.text)) add(token.text);
+      const { type, text = "", lang, tokens } = token as Tokens.Generic;
+      if (type === "heading") heading = text;
+      if (/heading|paragraph|list_item/.test(type)) words = "";
+      const isBlock = type === "code" && lang in SEPARATORS;
+      if (isBlock || (type === "codespan" && INLINE.test(text))) {
+        const codes = isBlock ? text.split(SEPARATORS[lang]) : [text];
+        for (const code of codes) snippets.push({ heading, words, code });
+        words = "";
+      } else if (!tokens) words += text;
     });
   }
   return snippets;

@@ -78,7 +78,7 @@ export async function changeKeys(
   assert(response.ok, `${method} ${search}: ${response.status} ${text}`);
 }
 
-/** Starts or finds the service. */
+/** Starts the service, or returns that of `API_URL`, which has nothing to dispose of. */
 async function start(): Promise<Service & Partial<AsyncDisposable>> {
   if (which === "upload") return await startUploadedService();
   if (which === "local") {

@@ -63,8 +63,7 @@ async function startMainWorker(target: string | URL) {
         yield piece;
       }
     }, outgoing);
-    // Holds the response back.
-    const [result] = await Promise.allSettled([responded, upload]);
+    const [result] = await Promise.allSettled([responded, upload]); // Holds the response back.
     if (result.status === "rejected") return void response.destroy();
     const incoming: IncomingMessage = result.value[0];
     response.writeHead(incoming.statusCode ?? 0, incoming.headers);

@@ -67,7 +67,7 @@ export async function startFunction(
   const serving = Promise.withResolvers<void>();
   const collect = (text: string) => {
     output += text;
-    // What it prints before it serves, and has a port, is in `bootError`.
+    // Before it serves, it has no port: what it prints then is in `bootError`.
     if (watch && url.port) process.stderr.write(text);
     // After each edit, the watcher takes another port: the last one counts.
     const [, address] = output.match(/.*Listening on (http:\S+)\s/s) ?? [];

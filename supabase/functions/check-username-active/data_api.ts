@@ -13,8 +13,8 @@ const MAX_BYTES = 1024 * 1024;
 const MAX_IDLE_MS = 10_000;
 
 /**
- * Shortest time between replacements, in milliseconds: as long as a lookup may take. By then,
- * the lookups on the old connections have failed: few of them replace the new ones.
+ * Shortest time between replacements, in milliseconds: as long as a lookup may take. So lookups
+ * that still fail on the old connections do not replace the new ones as well.
  */
 const MIN_KEPT_MS = 5_000;
 
@@ -61,10 +61,9 @@ export const fetchDataApi: typeof fetch = async (input, init) => {
   const response = await fetch(input, { ...init, ...options });
   const isTooLong = Number(response.headers.get("Content-Length")) > MAX_BYTES;
   if (isTooLong) await response.body?.cancel();
-  // What is not read becomes `{}`. A 200 with it fails at once: it is JSON, so it is not retried,
-  // and it is not a list of rows.
+  // `{}` is JSON, so a 200 with it is not retried, and it is no list of rows, so the lookup fails.
   let text = isTooLong ? "{}" : await response.text();
-  // supabase-js takes these for a success: an empty 200 or 404, and a 404 with an array.
+  // supabase-js would take an empty 200 or 404, or a 404 with an array, for a success.
   if (text === "" || (response.status === 404 && /^\s*\[/.test(text))) {
     text = "not JSON";
   }

@@ -22,15 +22,15 @@ const MAX_JITTER_MS = 250;
  * @returns The last attempt's result. If time ran out during that attempt, the result of the one
  * before it, or `undefined` if it was the first.
  */
-export async function retry<Result>(
-  attempt: (signal: AbortSignal) => PromiseLike<Result>,
-  isTransient: (result: Result) => boolean,
-): Promise<Result | undefined> {
+export async function retry<T>(
+  attempt: (signal: AbortSignal) => PromiseLike<T>,
+  isTransient: (result: T) => boolean,
+): Promise<T | undefined> {
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(), MAX_TOTAL_MS);
   const scheduleStart = performance.now() + MAX_JITTER_MS * Math.random();
 
-  let lastFailure: Result | undefined;
+  let lastFailure: T | undefined;
   let result = await attempt(controller.signal);
   for (const dueMs of RETRY_AT_MS) {
     if (controller.signal.aborted || !isTransient(result)) break;

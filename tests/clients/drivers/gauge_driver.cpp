@@ -18,7 +18,7 @@ struct Sent { Callback callback; void* data; char* body; std::string response; b
 
 static double nowS, clockS = 2000000;
 static std::string serving = "200", frames = "on";
-static std::vector<Sent> requests;  // The place of a request is its number, less one.
+static std::vector<Sent> requests;  // The request with an id is requests[id - 1].
 
 struct SimulatedClock : std::chrono::steady_clock {
   static time_point now() {
@@ -30,7 +30,7 @@ static FsNetworkRequestId fsNetworkHttpRequestPost(const char*, FsNetworkHttpReq
                                                    Callback callback, void* data) {
   std::cout << "asks " << param->postField << '\n';
   static int tries = 0;
-  if (serving == "off" && ++tries % 2) return 0;  // Without a network, it takes every second one.
+  if (serving == "off" && ++tries % 2) return 0;  // Without a network, it refuses every other.
   // The simulator sends few at a time: the last one has to be over, or cancelled.
   if (requests.size() && requests.back().callback && !requests.back().isCancelled) std::abort();
   requests.push_back({callback, data, param->postField, serving, false});

@@ -38,7 +38,7 @@ export async function runPanel(events, serve = (_body, status) => status) {
         const status = hasWaited
           ? await new Promise((resolve) => waiting.push(resolve))
           : await serve(body, service);
-        // A redirect ends in a 200 elsewhere. Some engines have no `responseURL`: here after waits.
+        // A redirect ends in a 200 elsewhere. As in some engines, `responseURL` may be unset.
         if (status === "302") this.responseURL = "https://example.com/";
         else if (!hasWaited) this.responseURL = this.url;
         this.status = status === "302" ? 200 : Number(status) || 0;
