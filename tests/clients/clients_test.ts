@@ -12,7 +12,6 @@ import { VERSIONS } from "../../tools/versions.ts";
 import { readPage } from "../support/pages.ts";
 import { runLine } from "../support/processes.ts";
 import { runPanel } from "./drivers/panel.js";
-import { play, SCENARIOS_TEXT } from "./scenarios.ts";
 
 /**
  * A service whose address ends with `?STATUS&NAME`. It responds with this status, and a body that
@@ -42,6 +41,7 @@ Deno.test.afterAll(() => service[Symbol.asyncDispose]());
  */
 const inProgram = (command: string, stored: string, end = "") => {
   const folder = dirname(stored);
+  // In the commands, $1 is the group of the RegExp, and $PPID is the program.
   const inShell: [event: RegExp, command: string][] = [
     [/^stored (.*)/, `mkdir -p ${folder}; printf '%s${end}' '$1' > ${stored}`],
     [/^storage broken/, `mkdir -p ${stored}`],
@@ -66,19 +66,27 @@ const DRIVERS = fileURLToPath(new URL("drivers", import.meta.url));
 const STORED_FILE = `check-username-active/${SEEDED.project_id}.txt`;
 const ADDRESS = "https://<ref>.supabase.co";
 
-const FILES = {
+interface Client {
+  needs: string[]; // Commands without which its test is left out.
+  build: string; // Parses or compiles the file and the page's snippet, and checks its threads.
+  run: (events: string[], cwd: string) => Promise<string[]>;
+  skips: RegExp; // Scenarios that do not concern it.
+  edits: Record<string, string>; // In the file, to simulate time and to ask the service above.
+}
+
+const FILES: Record<string, Client> = {
   "panel.js": {
-    needs: [], // Commands without which this test is left out.
-    build: // Parses or compiles the file, with the page's snippet.
+    needs: [],
+    build:
       `npx --yes acorn@${VERSIONS.acorn} --ecma2017 --silent panel.js snippet.js`,
-    run: (events: string[]) => runPanel(events),
-    skips: /frames|storage (full|cut)/, // Scenarios that do not concern it.
-    // What is replaced in the file, for simulated time and the service above. Its driver has them.
+    run: runPanel,
+    skips: /frames|storage (full|cut)/,
     edits: {},
   },
   "check_active.py": {
     needs: ["python3", "prlimit"],
-    build: "LOCALAPPDATA=. python3 -c 'import snippet'",
+    build: "export LOCALAPPDATA=. && " +
+      `python3 ${DRIVERS}/threads.py && python3 -c 'import snippet'`,
     run: inProgram(`python3 ${DRIVERS}/driver.py`, STORED_FILE),
     skips: /frames|storage cut/,
     edits: {
@@ -94,7 +102,7 @@ const FILES = {
       "g++ -std=c++17 -Wall -Wextra -Wshadow -Werror -fno-exceptions -I. " +
       `-fno-rtti -fsanitize=address,undefined ${DRIVERS}/gauge_driver.cpp`,
     run: inProgram("../a.out", "stored", "\\n"),
-    skips: /; error$/m,
+    skips: /; error$/m, // Its callbacks may not throw.
     edits: {
       '"\\\\work\\\\check-username-active." + PROJECT_ID': '"stored"',
       "std::chrono::steady_clock": "SimulatedClock",
@@ -105,7 +113,8 @@ const FILES = {
   "ActivationCheck.cs": {
     needs: ["mcs", "mono", "prlimit"],
     build: "mcs -langversion:7 -warnaserror -r:System.Net.Http " +
-      `-out:a.exe ActivationCheck.cs snippet.cs ${DRIVERS}/Driver.cs`,
+      `-out:a.exe ActivationCheck.cs snippet.cs ${DRIVERS}/Driver.cs && ` +
+      "XDG_DATA_HOME=$PWD mono a.exe threads",
     run: inProgram("mono ../a.exe", STORED_FILE),
     skips: /frames|storage cut/,
     edits: {
@@ -121,13 +130,38 @@ const FILES = {
   },
 };
 
-const page = await readPage("supabase/clients/README.md");
+/**
+ * Plays the lines of a scenario. Returns them with what the code did after each. Beside the events
+ * of `scenarios.txt`, `run` gets `until SECOND` (time passes) and `print TEXT`. It returns each
+ * TEXT, and what the code did. `asks` may have the request's body instead of the name.
+ */
+async function play(run: Client["run"], lines: string[], cwd: string) {
+  const events = lines.flatMap((line) => {
+    const step = line.replace(/ ->.*/, "");
+    const [second, happens = ""] = step.split(/ (.*)/);
+    return [`until ${second}`, `print ${step}`, ...happens.split("; ")];
+  });
+  const played: string[][] = [];
+  for (const line of await run(events.filter(Boolean), cwd)) {
+    if (/^\d/.test(line)) played.push([]); // A TEXT begins with its second.
+    const body = line.match(/^asks ({.*)/)?.[1];
+    const { username, project_id } = JSON.parse(body ?? "{}");
+    assert(!body || project_id === SEEDED.project_id, line);
+    const did = body ? `asks ${username}` : line.replace(/: $/, ": nothing");
+    played.at(-1)?.push(did);
+  }
+  return played.map(([step, ...calls]) =>
+    [step, calls.join("; ")].filter(Boolean).join(" -> ")
+  );
+}
 
-for (
-  const [file, { needs, build, run, skips, edits }] of Object.entries(FILES)
-) {
+const page = await readPage("supabase/clients/README.md");
+const scenarios = await readPage("supabase/clients/scenarios.txt");
+
+for (const [file, client] of Object.entries(FILES)) {
+  const { needs, build, run, skips, edits } = client;
   const missing = needs.filter((it) => spawnSync(it, ["--version"]).error);
-  const ignore = missing.length > 0;
+  const ignore = missing.length > 0 && !Deno.env.has("ALL_CLIENTS");
   const name = `clients: ${file}${ignore ? `, left out: no ${missing}` : ""}`;
   Deno.test({ name, ignore }, async (t) => {
     let code = await readPage(`supabase/clients/${file}`);
@@ -144,13 +178,13 @@ for (
     const dir = fileURLToPath(folder.url);
     await runLine(build, { cwd: dir });
 
-    for (const scenario of SCENARIOS_TEXT.split(/^## /m).slice(1)) {
-      const [name = "", ...lines] = scenario.trim().split("\n");
+    for (const scenario of scenarios.split(/^## /m).slice(1)) {
+      const [title = "", ...lines] = scenario.trim().split("\n");
       const fn = async () => {
         const cwd = await Deno.makeTempDir({ dir });
-        assertEquals(await play((events) => run(events, cwd), lines), lines);
+        assertEquals(await play(run, lines, cwd), lines);
       };
-      await t.step({ name, ignore: skips.test(scenario), fn });
+      await t.step({ name: title, ignore: skips.test(scenario), fn });
     }
   });
 }

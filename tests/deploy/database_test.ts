@@ -2,7 +2,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { PROJECT, SEEDED } from "../../tools/project.ts";
 import { supabase } from "../../tools/command.ts";
-import { startDatabaseServer } from "../../tools/stack/database.ts";
+import { migrate, startDatabaseServer } from "../../tools/stack/database.ts";
 import { copyToTempFolder } from "../../tools/temp_folder.ts";
 import { cliCommand, EXISTING_TABLE, readSnippet } from "../support/pages.ts";
 
@@ -48,6 +48,18 @@ for (const defaults of ["closed", "open"] as const) {
     assertEquals(exported, JSON.stringify(JSON.parse(exported), null, 2));
   });
 }
+
+Deno.test("restore: only the secret key's role reads the table of an export", async () => {
+  await using server = await startDatabaseServer("open");
+  await migrate(server);
+  await server.exec(await readSnippet("create table public.exported_keys"));
+  const table = await server.exec(
+    `select relrowsecurity, relacl::text from pg_class
+    where oid = 'exported_keys'::regclass`,
+  );
+  const relacl = "{postgres=arwdDxtm/postgres,service_role=ar/postgres}";
+  assertEquals(table, [{ relrowsecurity: true, relacl }]);
+});
 
 /** Returns the SQL of the page about an existing table under this comment. */
 const read = (comment: string) =>

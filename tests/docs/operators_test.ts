@@ -27,7 +27,7 @@ const ISSUE_KEYS = `
   select * from ${KEYS} order by id`;
 
 // What may happen to the keys after that export.
-const MOVED = `update ${KEYS} set curr_user = 'another' where id = '<key>'`;
+const MOVED = `update ${KEYS} set curr_user = 'nobody' where id = '<key>'`;
 const UNUSED = `update ${KEYS} set curr_user = null where id = '<key>'`;
 const FOREIGN =
   `update ${KEYS} set project_id = gen_random_uuid(), curr_user = null
@@ -60,9 +60,11 @@ type Result = number | string;
 interface Work {
   /** SQL for what has happened to the keys. */
   after?: string;
+  /** A placeholder that is left as it is. */
+  leave?: string;
   /** Snippets, each by some of the words before it, with its result, or one for each run. */
   run: Record<string, Result | Result[]>;
-  /** What the function then responds about users. */
+  /** What the function then responds about users: by default, that NAME has a key. */
   then?: Record<string, Expected>;
 }
 
@@ -76,7 +78,10 @@ const WORK: Record<string, Work[]> = {
   "Run it": [{ after: SEED, run: { "The response is 200": "HTTP/1.1 200" } }],
   "Deploy": [{ run: { "a name nobody has": "HTTP/1.1 499" } }],
   "Operate check-username-active": [{ run: { "Ask": "HTTP/1.1 200" } }],
-  "It works": [{ run: { "Choose": 1, "Give nobody": 1, "Remove": 1 } }],
+  "It works": [
+    { run: { "Choose": 1, "Give nobody": 1 }, then: { nobody: ACTIVE } },
+    { after: MOVED, run: { "Remove it": 1 }, then: { nobody: NOT_FOUND } },
+  ],
   "Keys": [
     { run: { "List products": '"issued":4,"activated":2' } },
     { run: { "List a product's keys": 4, "Issue": 2 } },
@@ -99,7 +104,7 @@ const WORK: Record<string, Work[]> = {
   }],
   "Change the secret key": [{
     run: {
-      "Try it": "HTTP/1.1 200",
+      "Try it: 200": "HTTP/1.1 200",
       "List the keys": `${API_KEYS} GET`,
       "Rename default": `${API_KEYS}/oldid PATCH {"name":"default_old"}`,
       "Rename the other": `${API_KEYS}/newid PATCH {"name":"default"}`,
@@ -107,12 +112,21 @@ const WORK: Record<string, Work[]> = {
   }],
   "Move to another project": [
     { run: { "Export from the old project": 5 } },
-    { after: REVOKED, run: { "Upload": ["HTTP/1.1 201", "HTTP/1.1 200"] } },
+    {
+      after: REVOKED,
+      run: { "201; repeated, 200": ["HTTP/1.1 201", "HTTP/1.1 200"] },
+    },
   ],
   "There is no active key for this name": [
     {
       after: SIMILAR,
       run: { "Look them up": [3, '"same_product":false,"same_name":true'] },
+      then: LOCKED,
+    },
+    {
+      after: SIMILAR,
+      leave: "<key>",
+      run: { "Look them up": 2 },
       then: LOCKED,
     },
     { after: UNUSED, run: { "record the first use": [1, 0] } },
@@ -121,7 +135,7 @@ const WORK: Record<string, Work[]> = {
   ],
   '500, "Database error"': [{ run: { "Read the log": "'lookup_failed'" } }],
   "The secret key leaked": [
-    { run: { "Try the leaked key": "HTTP/1.1 401" } },
+    { run: { "Try the leaked key: 401": "HTTP/1.1 401" } },
     { after: REVOKED, run: { "Export": 4, "Compare": NAME }, then: LOCKED },
   ],
   "A flood": [{ run: { "List the": "by address", "delete the": DELETED } }],
@@ -130,7 +144,7 @@ const WORK: Record<string, Work[]> = {
     run: {
       "Delete the function first": DELETED,
       "Make a table for the export": 0,
-      "Upload the export": "HTTP/1.1 201",
+      "Upload the export: 201": "HTTP/1.1 201",
       "List what differs": '"name_then":"lost","product_now":null',
       "Correct the export": 1,
       "each that was moved": 1,
@@ -145,7 +159,7 @@ const WORK: Record<string, Work[]> = {
   "A customer's data": [{ run: { "To give": 1, "To erase": 1 }, then: LOCKED }],
   "Log codes": [
     { after: DENIED, run: { "42501": 0 } },
-    { run: { "PGRST205": 0, "End what this lists": 1, "enlarge the": 0 } },
+    { run: { "PGRST205": 0, "End what this lists": 1, "List the locks": 0 } },
   ],
 };
 
@@ -222,7 +236,7 @@ const snippets = (await pages.readSnippets(...pages.OPERATORS))
 const notRun = new Set(snippets);
 
 for (const [heading, tests] of Object.entries(WORK)) {
-  for (const { after = "", run, then = UNLOCKED } of tests) {
+  for (const { after = "", leave = "", run, then = UNLOCKED } of tests) {
     const toRun = Object.entries(run).map(([text, result]) => {
       const found = snippets
         .filter((it) => it.heading === heading && it.words.includes(text));
@@ -236,8 +250,12 @@ for (const [heading, tests] of Object.entries(WORK)) {
 
       for (const { text, found: [snippet, ...others], results } of toRun) {
         assert(snippet && others.length === 0, `No or two snippets: ${text}`);
+        const code = snippet.code.replaceAll(
+          leave || "<>",
+          leave.toUpperCase(),
+        );
         for (const result of results) {
-          const output = await runSnippet(snippet.code, folder.url);
+          const output = await runSnippet(code, folder.url);
           if (typeof result === "string") assertStringIncludes(output, result);
           else assertEquals(JSON.parse(output).length, result, output);
         }

@@ -1,10 +1,10 @@
 /** The pages match the project. */
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { PROJECT } from "../../tools/project.ts";
 import * as CONTRACT from "../support/contract.ts";
 import { PAGES, readPage } from "../support/pages.ts";
 
-const { LIMITS: _, ...RESPONSES } = CONTRACT;
+const { LIMITS, ...RESPONSES } = CONTRACT;
 
 for (const page of PAGES) {
   Deno.test(`pages: every link of ${page} leads somewhere`, async () => {
@@ -21,12 +21,17 @@ for (const page of PAGES) {
   });
 }
 
-Deno.test("pages: README.md has the contract's responses", async () => {
-  const rows = (await readPage("README.md"))
-    .matchAll(/^\|.* \| (\d{3}) +\| (none|`{.*}`) +\|$/gm);
+Deno.test("pages: README.md has the contract's responses and limits", async () => {
+  const page = await readPage("README.md");
+  const rows = page.matchAll(/^\|.* \| (\d{3}) +\| (none|`{.*}`) +\|$/gm);
   const said = Array.from(rows, ([, status, body]) => `${status} ${body}`);
   const responses = Object.values(RESPONSES).map(({ status, body }) =>
     `${status} ${body ? `\`${JSON.stringify(body)}\`` : "none"}`
   );
   assertEquals(new Set(said), new Set(responses));
+  assertStringIncludes(page, `over ${LIMITS.name} code points`);
+  assertStringIncludes(page, `within ${LIMITS.bodyMs / 1000} s`);
+  assertStringIncludes(page, `More than ${LIMITS.bodyBytes / 1024} KiB`);
+  assertStringIncludes(page, `than ${LIMITS.bodyPieces.toLocaleString("en")} `);
+  assertStringIncludes(page, `over ${LIMITS.lookupMs / 1000} s`);
 });

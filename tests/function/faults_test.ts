@@ -84,7 +84,6 @@ const FIRST_DECIDES: Fault[] = [
     error(400, code),
     "http_400 400",
   ]),
-  ["no code", error(400, null), "http_400 400"],
   ["a code that is no string", error(400, ["42501"]), "http_400 400"],
   ["401 of a gateway", json(401, { message: "No key" }), "http_401 401"],
   ["500 with null", json(500, null), "http_500 500"],

@@ -14,10 +14,7 @@ const REQUESTS = 20_000;
 // A Data API that responds at once, compressed, as hosted projects do.
 const row = JSON.stringify([{ project_id: SEEDED.project_id }]);
 const compressed = new Uint8Array(brotliCompressSync(Buffer.from(row)));
-const headers = {
-  "Content-Type": "application/json",
-  "Content-Encoding": "br",
-};
+const headers = { "Content-Encoding": "br" };
 await using dataApi = serveOnLoopback(() =>
   new Response(compressed, { headers })
 );

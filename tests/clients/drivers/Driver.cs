@@ -3,6 +3,7 @@ using System;
 using System.Collections.Generic;
 using System.Diagnostics;
 using System.IO;
+using System.Threading;
 using System.Threading.Tasks;
 
 static class Simulated
@@ -71,5 +72,20 @@ static class Simulated
         if (words[0] == "clock") clockS += int.Parse(about);
     }
 
-    static void Main() => WaitUntil(() => false);
+    // Fails unless StopAsking waits for the callback that another thread runs.
+    static void CheckThreads()
+    {
+        var (hasBegun, hasEnded) = (false, false);
+        Action unlock = () => { hasBegun = true; Thread.Sleep(300); hasEnded = true; };
+        Task.Run(() => ActivationCheck.KeepAskingAsync("A", unlock, null));
+        while (!hasBegun) Thread.Sleep(10);
+        ActivationCheck.StopAsking();
+        if (!hasEnded) throw new Exception("A callback runs after StopAsking.");
+    }
+
+    static void Main(string[] args)
+    {
+        if (args.Length == 0) WaitUntil(() => false);
+        for (var asking = 1; asking <= 2; asking++) CheckThreads(); // The second has a recent 200.
+    }
 }
