@@ -1,4 +1,4 @@
-/** panel.js in a real browser: from another origin, against the local stack. */
+/** panel.js and its page's snippet in a real browser: another origin asks the local stack. */
 import { assertEquals } from "@std/assert";
 import { chromium } from "playwright-core";
 import { serveOnLoopback } from "../../tools/loopback.ts";
@@ -16,6 +16,8 @@ Deno.test("browser: panel.js, from another origin", async () => {
   const { API_URL } = serviceUnderTest();
   const panel = await readPage("supabase/clients/panel.js");
   const code = panel.replace("https://<ref>.supabase.co", API_URL);
+  const callers = await readPage("supabase/clients/README.md");
+  const [, snippet] = callers.match(/```js\n(.+?)```/s) ?? [];
   const page = new Blob(["<!doctype html>"], { type: "text/html" });
   await using simulator = serveOnLoopback(() => new Response(page));
   await using browser = await chromium.launch(BROWSER);
@@ -23,10 +25,13 @@ Deno.test("browser: panel.js, from another origin", async () => {
   const calls: unknown[] = [];
   for (const name of [SEEDED.username, "nobody"]) {
     await tab.goto(simulator.url);
-    const called = await tab.evaluate(`${code} new Promise((resolve) =>
-      activation.keepAsking("${name}", () => resolve("unlock"),
-        (result) => resolve("lock " + result)))`);
-    calls.push(called);
+    const script = `${code} new Promise((resolve) => {
+      const RegisterViewListener = (_name, listener) => listener();
+      const showForm = () => start("${name}");
+      const showPanel = () => resolve("unlock");
+      const showLock = (result) => resolve("lock " + result);
+      ${snippet} })`;
+    calls.push(await tab.evaluate(script));
   }
   assertEquals(calls, ["unlock", "lock inactive"]);
 });

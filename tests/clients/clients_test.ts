@@ -85,8 +85,8 @@ const FILES: Record<string, Client> = {
   },
   "check_active.py": {
     needs: ["python3", "prlimit"],
-    build: "export LOCALAPPDATA=. && " +
-      `python3 ${DRIVERS}/threads.py && python3 -c 'import snippet'`,
+    build: "export LOCALAPPDATA=. PYTHONPATH=. && " +
+      `python3 ${DRIVERS}/threads.py && python3 -c 'import snippet; snippet.start("A")'`,
     run: inProgram(`python3 ${DRIVERS}/driver.py`, STORED_FILE),
     skips: /frames|storage cut/,
     edits: {
