@@ -39,11 +39,12 @@ const SEED =
   `update ${KEYS} set curr_user = '${SEEDED.username}' where id = '${ID}2'`;
 const SIMILAR = `${MOVED};
   update ${KEYS} set curr_user = ' O''BRIEN #8' where id = '${ID}2'`;
-/** A key is lost, one is used, and one is used by "wrongname", which <wrong name> becomes. */
+/** A key is revoked, one is lost, one used, one used by <wrong name>, "wrongname", and one new. */
 const DAMAGED = `
-  delete from ${KEYS} where id = '${ID}2';
+  delete from ${KEYS} where id in ('<key>', '${ID}2');
   update ${KEYS} set curr_user = 'used' where id = '${ID}3';
-  update ${KEYS} set curr_user = 'wrongname' where id = '${ID}4'`;
+  update ${KEYS} set curr_user = 'wrongname' where id = '${ID}4';
+  insert into ${KEYS} (project_id) values ('<product>')`;
 
 /** Beginnings of the lines that are not run here. */
 const LEFT_OUT = [
@@ -153,7 +154,7 @@ const WORK: Record<string, Work[]> = {
       "revoke what no order has": 1,
       "Then": 0,
     },
-    then: { ...UNLOCKED, lost: ACTIVE, used: ACTIVE, wrongname: NOT_FOUND },
+    then: { ...LOCKED, lost: ACTIVE, used: ACTIVE, wrongname: NOT_FOUND },
   }],
   "A refund": [{ run: { "Revoke each key": 1 }, then: LOCKED }],
   "A customer's data": [{ run: { "To give": 1, "To erase": 1 }, then: LOCKED }],

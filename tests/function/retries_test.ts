@@ -8,8 +8,6 @@ import { LIMITS } from "../support/contract.ts";
 /** Least milliseconds from the first attempt to the last. */
 const LAST_ATTEMPT_MS = 4_200;
 
-const numRuns = Number(Deno.env.get("FUZZ_RUNS") ?? 2_500);
-
 /** What the Data API does with an attempt: its result, and after how many milliseconds. */
 type Behaviour = { result: "final" | "failed"; afterMs: number };
 
@@ -92,6 +90,7 @@ Deno.test("retries: one attempt after the other, and an end within 5 s", async (
     const gaveUp = !wasAborted && result === "failed";
     assert(!gaveUp || Number(last?.at) >= LAST_ATTEMPT_MS, "gave up early");
   });
+  const numRuns = Number(Deno.env.get("FUZZ_RUNS") ?? 2_500);
   await fc.assert(property, { numRuns });
 });
 
