@@ -11,7 +11,7 @@ import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { VERSIONS } from "../../tools/versions.ts";
 import { readPage } from "../support/pages.ts";
 import { runLine } from "../support/processes.ts";
-import { runPanel } from "./drivers/panel.js";
+import { runPanel } from "./drivers/panel_driver.js";
 
 /**
  * A service whose address ends with `?STATUS&NAME`. It responds with this status, and a body that
@@ -25,8 +25,8 @@ const service = await listenOnLoopback(
     if (path !== FUNCTION_URL_PATH) return response.end();
     const { username, project_id } = JSON.parse(await text(request));
     const isRight = username === name && project_id === SEEDED.project_id;
-    if (status === "silent") return;
     if (!isRight || status === "off") return request.socket.destroy();
+    if (status === "silent") return;
     response.writeHead(Number(status), { Location: "/" }).flushHeaders();
     // Only a redirect's body ends: clients that follow read it first.
     if (status === "302") response.end();
@@ -40,16 +40,18 @@ Deno.test.afterAll(() => service[Symbol.asyncDispose]());
  * the driver runs.
  */
 const inProgram = (command: string, stored: string, end = "") => {
-  const folder = dirname(stored);
-  // In the commands, $1 is the group of the RegExp, and $PPID is the program.
-  const inShell: [event: RegExp, command: string][] = [
-    [/^stored (.*)/, `mkdir -p ${folder}; printf '%s${end}' '$1' > ${stored}`],
-    [/^storage broken/, `mkdir -p ${stored}`],
-    [/^storage cut/, `truncate --size=11 ${stored}`],
-    [/^storage full/, "prlimit --fsize=4 --pid=$PPID"],
-  ];
-  const toLine = (event: string) =>
-    inShell.reduce((it, [from, to]) => it.replace(from, `sh ${to}`), event);
+  const storage: Record<string, string> = {
+    broken: `mkdir -p ${stored}`,
+    cut: `truncate --size=11 ${stored}`,
+    full: "prlimit --fsize=4 --pid=$PPID", // Of the program.
+  };
+  const toLine = (event: string) => {
+    const [what, about = ""] = event.split(/ (.*)/);
+    if (what === "storage") return `sh ${storage[about]}`;
+    if (what !== "stored") return event;
+    const write = `printf '%s${end}' '${about}' > ${stored}`;
+    return `sh mkdir -p ${dirname(stored)}; ${write}`;
+  };
   // The trap makes a write past the limit of `storage full` fail, not end the program.
   const folders = "LOCALAPPDATA=. XDG_DATA_HOME=$PWD"; // For Python and C#.
   const line = `trap "" XFSZ; ${folders} LC_ALL=C.UTF-8 exec ${command}`;
@@ -58,7 +60,7 @@ const inProgram = (command: string, stored: string, end = "") => {
     const running = runLine(line, { cwd, timeout: 60_000 });
     running.child.stdin?.end(events.map(toLine).join("\n"));
     return (await running).stdout.split("\n")
-      .filter((line) => line && !line.startsWith("w32error")); // Mono's own lines.
+      .filter((line) => line && !line.startsWith("w32error")); // Mono prints these.
   };
 };
 
@@ -68,7 +70,7 @@ const ADDRESS = "https://<ref>.supabase.co";
 
 interface Client {
   needs: string[]; // Commands without which its test is left out.
-  build: string; // Parses or compiles the file and the page's snippet, and checks its threads.
+  build: string; // Parses or compiles the file and the page's snippet; checks how threads stop.
   run: (events: string[], cwd: string) => Promise<string[]>;
   skips: RegExp; // Scenarios that do not concern it.
   edits: Record<string, string>; // In the file, to simulate time and to ask the service above.
@@ -81,13 +83,14 @@ const FILES: Record<string, Client> = {
       `npx --yes acorn@${VERSIONS.acorn} --ecma2017 --silent panel.js snippet.js`,
     run: runPanel,
     skips: /frames|storage (full|cut)/,
-    edits: {},
+    edits: { "<ref>": "example" },
   },
   "check_active.py": {
     needs: ["python3", "prlimit"],
-    build: "export LOCALAPPDATA=. PYTHONPATH=. && " +
-      `python3 ${DRIVERS}/threads.py && python3 -c 'import snippet; snippet.start("A")'`,
-    run: inProgram(`python3 ${DRIVERS}/driver.py`, STORED_FILE),
+    build: `export LOCALAPPDATA=. PYTHONPATH=.
+      python3 ${DRIVERS}/check_active_threads.py &&
+      python3 -c 'import snippet; snippet.start("A")'`,
+    run: inProgram(`python3 ${DRIVERS}/check_active_driver.py`, STORED_FILE),
     skips: /frames|storage cut/,
     edits: {
       [ADDRESS]: service.url,
@@ -97,10 +100,10 @@ const FILES: Record<string, Client> = {
   },
   "gauge.cpp": {
     needs: ["g++", "prlimit"],
-    build: "mkdir -p MSFS/Legacy && " +
-      "touch MSFS/MSFS.h MSFS/MSFS_Network.h MSFS/Legacy/gauges.h && " +
-      "g++ -std=c++17 -Wall -Wextra -Wshadow -Werror -fno-exceptions -I. " +
-      `-fno-rtti -fsanitize=address,undefined ${DRIVERS}/gauge_driver.cpp`,
+    build: `mkdir -p MSFS/Legacy &&
+      touch MSFS/MSFS.h MSFS/MSFS_Network.h MSFS/Legacy/gauges.h &&
+      g++ -std=c++17 -Wall -Wextra -Wshadow -Werror -fno-exceptions -fno-rtti -I. \
+        -fsanitize=address,undefined ${DRIVERS}/gauge_driver.cpp`,
     run: inProgram("../a.out", "stored", "\\n"),
     skips: /; error$/m, // Its callbacks may not throw.
     edits: {
@@ -112,9 +115,9 @@ const FILES: Record<string, Client> = {
   },
   "ActivationCheck.cs": {
     needs: ["mcs", "mono", "prlimit"],
-    build: "mcs -langversion:7 -warnaserror -r:System.Net.Http " +
-      `-out:a.exe ActivationCheck.cs snippet.cs ${DRIVERS}/Driver.cs && ` +
-      "XDG_DATA_HOME=$PWD mono a.exe threads",
+    build: `mcs -langversion:7 -warnaserror -r:System.Net.Http -out:a.exe \
+        ActivationCheck.cs snippet.cs ${DRIVERS}/ActivationCheckDriver.cs &&
+      XDG_DATA_HOME=$PWD mono a.exe threads`,
     run: inProgram("mono ../a.exe", STORED_FILE),
     skips: /frames|storage cut/,
     edits: {
@@ -132,8 +135,8 @@ const FILES: Record<string, Client> = {
 
 /**
  * Plays the lines of a scenario. Returns them with what the code did after each. Beside the events
- * of `scenarios.txt`, `run` gets `until SECOND` (time passes) and `print TEXT`. It returns each
- * TEXT, and what the code did. `asks` may have the request's body instead of the name.
+ * of `scenarios.txt`, `run` gets `until SECOND` (time passes) and `print STEP`. It returns lines:
+ * each STEP, then what the code did, where `asks` may have the request's body instead of the name.
  */
 async function play(run: Client["run"], lines: string[], cwd: string) {
   const events = lines.flatMap((line) => {
@@ -143,7 +146,7 @@ async function play(run: Client["run"], lines: string[], cwd: string) {
   });
   const played: string[][] = [];
   for (const line of await run(events.filter(Boolean), cwd)) {
-    if (/^\d/.test(line)) played.push([]); // A TEXT begins with its second.
+    if (/^\d/.test(line)) played.push([]); // A STEP begins with its second.
     const body = line.match(/^asks ({.*)/)?.[1];
     const { username, project_id } = JSON.parse(body ?? "{}");
     assert(!body || project_id === SEEDED.project_id, line);

@@ -7,7 +7,7 @@ import { assertResponse } from "../support/requests.ts";
 import * as service from "../support/service_under_test.ts";
 
 const { ACTIVE, LIMITS, METHOD_NOT_ALLOWED } = CONTRACT;
-const { check, isHosted, isRemote, issueKeys, send } = service;
+const { check, isHosted, isReadOnly, issueKeys, send } = service;
 const PRODUCT = "0d5c8f3e-27b1-4c6a-9e84-b1f6720a3d59";
 const USER = "Zoë Brückner#4821";
 
@@ -140,16 +140,16 @@ for (const [name, init, expected] of ROWS) {
   Deno.test({
     name: `request: ${name} → ${expected.status}`,
     // No key can be issued on a deployment, so no row can expect a 200.
-    ignore: isLeftOut || (isRemote && expected === ACTIVE),
+    ignore: isLeftOut || (isReadOnly && expected === ACTIVE),
     async fn() {
-      await using _keys = isRemote ? null : await issueKeys([USER], PRODUCT);
+      await using _keys = isReadOnly ? null : await issueKeys([USER], PRODUCT);
       await assertResponse(send(init), expected);
     },
   });
 }
 
 const username = Deno.env.get("ACTIVE_USERNAME");
-if (isRemote && username) {
+if (isReadOnly && username) {
   const project = Deno.env.get("ACTIVE_PROJECT_ID") ?? "";
   Deno.test("request: the user that ACTIVE_USERNAME names → 200", () =>
     assertResponse(check(project, username), ACTIVE));

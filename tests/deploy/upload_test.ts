@@ -5,7 +5,7 @@ import {
   FUNCTION_FOLDER_PATH as FOLDER,
 } from "../../tools/project.ts";
 import { TOO_LARGE } from "../support/contract.ts";
-import { assertResponse, send } from "../support/requests.ts";
+import { assertResponse, sendTo } from "../support/requests.ts";
 import { startUploadedService } from "../support/uploaded_service.ts";
 
 const service = await startUploadedService();
@@ -27,7 +27,7 @@ Deno.test("upload: through the main worker, whoever goes on sending gets the 413
     const bytes = new Uint8Array(size * 1_024);
     await Promise.all(Array.from({ length: 20 }, (_, nth) => {
       const body = nth % 2 === 0 ? bytes : new Blob([bytes]).stream();
-      const response = send({ body }, service.workerUrl);
+      const response = sendTo(service.workerUrl, { body });
       return assertResponse(response, TOO_LARGE, `${size} KiB`);
     }));
   }

@@ -8,7 +8,7 @@ import { ACTIVE, type Expected, NOT_FOUND } from "../support/contract.ts";
 import { runOnPlatform } from "../support/management_api.ts";
 import * as pages from "../support/pages.ts";
 import { runLine } from "../support/processes.ts";
-import { assertResponse, check } from "../support/requests.ts";
+import { assertResponse, checkAt } from "../support/requests.ts";
 
 const PRODUCT = SEEDED.project_id;
 const NAME = "O'Brien#1937";
@@ -35,11 +35,11 @@ const FOREIGN =
 const REVOKED = `delete from ${KEYS} where id = '<key>'`;
 const DENIED = `revoke all on table ${KEYS} from service_role;
   revoke usage on schema public from public, service_role`;
-const SEED =
+const TO_SEEDED =
   `update ${KEYS} set curr_user = '${SEEDED.username}' where id = '${ID}2'`;
 const SIMILAR = `${MOVED};
   update ${KEYS} set curr_user = ' O''BRIEN #8' where id = '${ID}2'`;
-/** A key is revoked, one is lost, one used, one used by <wrong name>, "wrongname", and one new. */
+/** Key 1 is revoked, 2 lost, 3 used, and 4 used by "wrongname", <wrong name>. One is new. */
 const DAMAGED = `
   delete from ${KEYS} where id in ('<key>', '${ID}2');
   update ${KEYS} set curr_user = 'used' where id = '${ID}3';
@@ -61,9 +61,9 @@ type Result = number | string;
 interface Work {
   /** SQL for what has happened to the keys. */
   after?: string;
-  /** A placeholder that is left as it is. */
-  leave?: string;
-  /** Snippets, each by some of the words before it, with its result, or one for each run. */
+  /** Values of placeholders in SQL, other than in VALUES. */
+  values?: Record<string, string>;
+  /** Snippets, each by a text in it or before it, with its result, or one for each run. */
   run: Record<string, Result | Result[]>;
   /** What the function then responds about users: by default, that NAME has a key. */
   then?: Record<string, Expected>;
@@ -76,11 +76,11 @@ const LOCKED = { [NAME]: NOT_FOUND };
 
 /** The tests of the snippets under each heading. */
 const WORK: Record<string, Work[]> = {
-  "Run it": [{ after: SEED, run: { "The response is 200": "HTTP/1.1 200" } }],
+  "Run it": [{ after: TO_SEEDED, run: { "In a second": "HTTP/1.1 200" } }],
   "Deploy": [{ run: { "a name nobody has": "HTTP/1.1 499" } }],
   "Operate check-username-active": [{ run: { "Ask": "HTTP/1.1 200" } }],
   "It works": [
-    { run: { "Choose": 1, "Give nobody": 1 }, then: { nobody: ACTIVE } },
+    { run: { "Choose": '"product"', "Give": 1 }, then: { nobody: ACTIVE } },
     { after: MOVED, run: { "Remove it": 1 }, then: { nobody: NOT_FOUND } },
   ],
   "Keys": [
@@ -112,10 +112,10 @@ const WORK: Record<string, Work[]> = {
     },
   }],
   "Move to another project": [
-    { run: { "Export from the old project": 5 } },
+    { run: { "--remote=<old ref>": 5 } },
     {
       after: REVOKED,
-      run: { "201; repeated, 200": ["HTTP/1.1 201", "HTTP/1.1 200"] },
+      run: { "//<new ref>": ["HTTP/1.1 201", "HTTP/1.1 200"] },
     },
   ],
   "There is no active key for this name": [
@@ -126,7 +126,7 @@ const WORK: Record<string, Work[]> = {
     },
     {
       after: SIMILAR,
-      leave: "<key>",
+      values: { key: "<key>" }, // Left as it is.
       run: { "Look them up": 2 },
       then: LOCKED,
     },
@@ -150,7 +150,7 @@ const WORK: Record<string, Work[]> = {
       "Correct the export": 1,
       "each that was moved": 1,
       "each that was revoked": 1,
-      "Put the rest back": 2,
+      "Put the rest back": 2, // Key 2, and key 4 without a user.
       "revoke what no order has": 1,
       "Then": 0,
     },
@@ -170,15 +170,16 @@ const { service: { API_URL, SECRET_KEY }, exec } = stack;
 
 const toText = ({ method, url }: Request, body = "") =>
   decodeURIComponent(`${url} ${method} ${body}`).replaceAll("+", " ");
-/** Stands in for the Management API: echoes a request, or says which wrong token it has. */
+/** Stands in for the Management API: echoes a request, or its token if that is wrong. */
 const platform = serveOnLoopback(async (request) => {
   const token = request.headers.get("Authorization");
-  if (token !== "Bearer accesstoken") return new Response(`It has ${token}`);
+  if (token !== "Bearer accesstoken") return new Response(token);
   return new Response(toText(request, await request.text()));
 });
 Deno.test.afterAll(() => platform[Symbol.asyncDispose]());
 
-const ask = (user: string) => check(PRODUCT, user, API_URL + FUNCTION_URL_PATH);
+const ask = (user: string) =>
+  checkAt(API_URL + FUNCTION_URL_PATH, PRODUCT, user);
 
 /** What placeholders become. Any other becomes its own words, without the space. */
 const VALUES: Record<string, string> = {
@@ -190,73 +191,71 @@ const VALUES: Record<string, string> = {
   "secret key": SECRET_KEY,
   "new secret key": SECRET_KEY,
 };
-const fill = (code: string) =>
+const fill = (code: string, values = VALUES) =>
   code.replaceAll("http://127.0.0.1:54321", API_URL)
     .replaceAll(/https:\/\/<(new )?ref>\.supabase\.co/g, API_URL)
     .replaceAll("https://api.supabase.com", platform.url)
     .replaceAll("../", "./") // Exports are beside the clone; here, in the test's folder.
-    .replaceAll(
-      /<([a-z ]+)>/g,
-      (_, it) => VALUES[it] ?? it.replace(" ", ""),
-    );
+    .replace(/<([a-z ]+)>/g, (_, it) => values[it] ?? it.replace(" ", ""));
 
-const runSql = (sql: string) =>
-  exec(fill(sql.replaceAll("<name>", NAME.replaceAll("'", "''"))));
+function runSql(sql: string, values: Record<string, string> = {}) {
+  const name = NAME.replaceAll("'", "''");
+  return exec(fill(sql, { ...VALUES, name, ...values }));
+}
+
+/** Runs SQL, and writes its rows to a file, as the CLI does. Returns what it wrote. */
+async function exportRows(sql: string, file: URL) {
+  const text = JSON.stringify(await runSql(sql), null, 2);
+  await Deno.writeTextFile(file, text);
+  return text;
+}
 
 async function runCli(line: string, cwd: URL) {
-  const [command = "", file] = fill(line).split(" > ");
+  const [command = "", file] = line.split(" > ");
   const args = pages.cliArgs(command.replace(/--remote=\w+/, "--remote"));
   if (!file) {
     return (await runOnPlatform(args)).map((sent) => toText(sent)).join();
   }
   // tests/deploy runs the first export on the pages. This one has to equal it.
   assertEquals(args, await pages.cliCommand("db query"));
-  return await writeRows(file, cwd, args.at(-1)!);
+  return await exportRows(args.at(-1)!, new URL(file, cwd));
 }
 
-/** Writes the rows of a query to a file, as the CLI does, and returns what it wrote. */
-async function writeRows(file: string, cwd: URL, sql: string) {
-  const text = JSON.stringify(await runSql(sql), null, 2);
-  await Deno.writeTextFile(new URL(file, cwd), text);
-  return text;
-}
-
-async function runSnippet(code: string, cwd: URL): Promise<string> {
-  if (code.startsWith("npx ")) return await runCli(code, cwd);
-  if (!/^(curl|git|node) /.test(code)) {
-    return JSON.stringify(await runSql(code));
-  }
+async function runInShell(line: string, cwd: URL) {
   // `git diff` ends with an error if the files differ.
-  const { stdout } = await runLine(fill(code), { cwd })
-    .catch((error) => code.startsWith("git") ? error : Promise.reject(error));
+  const { stdout } = await runLine(line, { cwd })
+    .catch((error) => line.startsWith("git") ? error : Promise.reject(error));
   return stdout;
 }
 
 const snippets = (await pages.readSnippets(...pages.OPERATORS))
   .filter(({ code }) => !LEFT_OUT.some((line) => line.test(code)));
-const notRun = new Set(snippets);
+const untested = new Set(snippets);
 
 for (const [heading, tests] of Object.entries(WORK)) {
-  for (const { after = "", leave = "", run, then = UNLOCKED } of tests) {
+  for (const { after = "", values, run, then = UNLOCKED } of tests) {
     const toRun = Object.entries(run).map(([text, result]) => {
-      const found = snippets
-        .filter((it) => it.heading === heading && it.words.includes(text));
-      found.forEach((it) => notRun.delete(it));
+      const found = snippets.filter((it) =>
+        it.heading === heading && (it.words + it.code).includes(text)
+      );
+      found.forEach((it) => untested.delete(it));
       return { text, found, results: [result].flat() };
     });
     Deno.test(`operators: ${heading}: ${Object.keys(run)}`, async () => {
       await using folder = await makeTempFolder();
-      await writeRows(fill("keys-<date>.json"), folder.url, ISSUE_KEYS);
+      const file = new URL(fill("keys-<date>.json"), folder.url);
+      await exportRows(ISSUE_KEYS, file);
       await runSql(after);
 
       for (const { text, found: [snippet, ...others], results } of toRun) {
         assert(snippet && others.length === 0, `No or two snippets: ${text}`);
-        const code = snippet.code.replaceAll(
-          leave || "<>",
-          leave.toUpperCase(),
-        );
+        const { code } = snippet;
         for (const result of results) {
-          const output = await runSnippet(code, folder.url);
+          const output = code.startsWith("npx ")
+            ? await runCli(fill(code), folder.url)
+            : /^(curl|git|node) /.test(code)
+            ? await runInShell(fill(code), folder.url)
+            : JSON.stringify(await runSql(code, values));
           if (typeof result === "string") assertStringIncludes(output, result);
           else assertEquals(JSON.parse(output).length, result, output);
         }
@@ -268,8 +267,8 @@ for (const [heading, tests] of Object.entries(WORK)) {
   }
 }
 
-Deno.test("operators: every snippet is run", () => {
-  assertEquals([...notRun], []);
+Deno.test("operators: every snippet has a test", () => {
+  assertEquals([...untested], []);
 });
 
 Deno.test("operators: back_end.js issues a key, and records its first use", async () => {

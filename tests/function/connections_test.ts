@@ -10,7 +10,7 @@ import { FUNCTION_FOLDER } from "../../tools/project.ts";
 import { startFunction } from "../../tools/stack/function_process.ts";
 import { ACTIVE, DATABASE_ERROR } from "../support/contract.ts";
 import { logged, productOf } from "../support/data_api_stub.ts";
-import { assertResponse, check } from "../support/requests.ts";
+import { assertResponse, checkAt } from "../support/requests.ts";
 
 // Self-signed for `localhost` until 2126. For these tests alone, so no secret.
 const key = `-----BEGIN PRIVATE KEY-----
@@ -40,7 +40,9 @@ async function start() {
       // The caller's port identifies the connection.
       used.add(port);
       if (bad.has(port)) return new Response("", { status: 503 });
-      if (url.includes("=eq.403&")) return new Response("", { status: 403 });
+      if (url.includes("user=eq.403&")) {
+        return new Response("", { status: 403 });
+      }
       return Response.json([{ project_id: productOf(url) }]);
     }, { cert, key }),
   );
@@ -66,7 +68,7 @@ async function start() {
   const ask = async (username = "a"): Promise<number> => {
     const asking = Array.from({ length: 8 }, async () => {
       const product = crypto.randomUUID();
-      const response = await check(product, username, edgeFunction.url);
+      const response = await checkAt(edgeFunction.url, product, username);
       const hasFailed = response.status === DATABASE_ERROR.status;
       await assertResponse(response, hasFailed ? DATABASE_ERROR : ACTIVE);
       return hasFailed;
@@ -148,7 +150,7 @@ Deno.test("connections: replaced at most once in 5 s, then closed", async () => 
   const closed = (connection: net.Socket) =>
     connection.closed ||
     once(connection, "close", { signal: AbortSignal.timeout(5_000) });
-  /** Asks. Fails unless `expected` connections were opened so far, and all but the last close. */
+  /** Queries. Fails unless `expected` connections have been opened, and all but the last close. */
   const assertOpened = async (expected: number) => {
     await fetchDataApi(dataApi.url);
     // Time for Deno to take the connection back.

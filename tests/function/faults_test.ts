@@ -6,7 +6,7 @@ import { gzipSync } from "node:zlib";
 import { assert, assertEquals } from "@std/assert";
 import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
 import * as CONTRACT from "../support/contract.ts";
-import { assertResponse, check, postHead } from "../support/requests.ts";
+import { assertResponse, checkAt, postHead } from "../support/requests.ts";
 import {
   aRow,
   type Behaviour,
@@ -137,7 +137,7 @@ Deno.test.afterAll(() => edgeFunction[Symbol.asyncDispose]());
 /** Asks the function about a product, while the Data API behaves like this for it. */
 function ask(behave: Behaviour, product: string = crypto.randomUUID()) {
   behaviours.set(product, behave);
-  return check(product, USER, edgeFunction.url);
+  return checkAt(edgeFunction.url, product, USER);
 }
 
 async function assertFault([name, behave, outcome, attempts = 1]: Fault) {
@@ -198,10 +198,10 @@ Deno.test("fault: the Data API is asked one small question, with the key", async
 Deno.test("fault: what is wrong with a request is decided without a query", async () => {
   const made = edgeFunction.requests.length;
   const { url } = edgeFunction;
-  await assertResponse(check(PRODUCT, "", url), CONTRACT.MISSING);
-  await assertResponse(check("x", USER, url), CONTRACT.INVALID);
+  await assertResponse(checkAt(url, PRODUCT, ""), CONTRACT.MISSING);
+  await assertResponse(checkAt(url, "x", USER), CONTRACT.INVALID);
   const tooLong = "x".repeat(LIMITS.bodyBytes);
-  await assertResponse(check(PRODUCT, tooLong, url), CONTRACT.TOO_LARGE);
+  await assertResponse(checkAt(url, PRODUCT, tooLong), CONTRACT.TOO_LARGE);
   assertEquals(edgeFunction.requests.length, made);
 });
 

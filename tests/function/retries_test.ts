@@ -108,6 +108,7 @@ Deno.test("retries: six attempts, spread, the last after 4.2 to 4.6 s", async ()
   for (let nth = 1; nth < LIMITS.attempts; nth++) {
     const times = lookups.map(({ attempts }) => attempts[nth]?.at ?? NaN);
     const counts = Map.groupBy(times, (at) => Math.floor(at / 50)).values();
+    // Fewer than half within the same 50 ms.
     const most = Math.max(...counts.map(({ length }) => length));
     assert(most < lookups.length / 2, `attempt ${nth + 1}: ${times}`);
   }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { assert, assertStringIncludes } from "@std/assert";
 import { ACTIVE, LIMITS, TIMEOUT, TOO_LARGE } from "../support/contract.ts";
 import { aRow, startFunctionOnStub } from "../support/data_api_stub.ts";
-import { assertResponse, check, postHead } from "../support/requests.ts";
+import { assertResponse, checkAt, postHead } from "../support/requests.ts";
 
 /** How many times slower a response may get at the median. Without limits on bodies: thousands. */
 const MAX_SLOWDOWN = 20;
@@ -16,7 +16,7 @@ async function medianMs(url: URL, load: Promise<unknown>): Promise<number> {
   await sleep(1_000);
   while (!hasEnded) {
     const startedAt = performance.now();
-    await assertResponse(check(crypto.randomUUID(), "a", url), ACTIVE);
+    await assertResponse(checkAt(url, crypto.randomUUID(), "a"), ACTIVE);
     tookMs.push(performance.now() - startedAt);
   }
   await load;

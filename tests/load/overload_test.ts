@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { assertEquals } from "@std/assert";
 import { ACTIVE } from "../support/contract.ts";
 import { aRow, startFunctionOnStub } from "../support/data_api_stub.ts";
-import { assertResponse, check } from "../support/requests.ts";
+import { assertResponse, checkAt } from "../support/requests.ts";
 
 /** Queries that the Data API does at once, and milliseconds that each takes. */
 const WORKERS = 20;
@@ -29,7 +29,7 @@ Deno.test("overload: a Data API that stood still gets one query a lookup", async
   freeAt.fill(performance.now() + STALL_MS);
   const callers = Array.from({ length: CALLERS }, async (_, nth) => {
     await sleep(nth * CALLER_EVERY_MS);
-    const response = check(crypto.randomUUID(), "a", edgeFunction.url);
+    const response = checkAt(edgeFunction.url, crypto.randomUUID(), "a");
     await assertResponse(response, ACTIVE);
   });
   await Promise.all(callers);

@@ -7,7 +7,7 @@ import { FUNCTION_FOLDER_PATH, PROJECT, SEEDED } from "../../tools/project.ts";
 import { copyToTempFolder } from "../../tools/temp_folder.ts";
 import { NOT_FOUND } from "../support/contract.ts";
 import { runLine, waitUntil } from "../support/processes.ts";
-import { check } from "../support/requests.ts";
+import { checkAt } from "../support/requests.ts";
 
 /** Runs `deno task start` in a folder. Disposing of the result kills it. */
 function runStart(cwd: URL, ...args: string[]) {
@@ -53,7 +53,7 @@ Deno.test("start: its curl lines work, edits are served, and nothing is left run
     }, output);
   };
   const serves = (status: number, text: string) => async () => {
-    const response = await check(SEEDED.project_id, "nobody", url);
+    const response = await checkAt(url, SEEDED.project_id, "nobody");
     const body = await response.text();
     return response.status === status && body.includes(text);
   };
@@ -68,7 +68,7 @@ Deno.test("start: its curl lines work, edits are served, and nothing is left run
   const pid = Number(output().match(/hangs: (\d+)/)?.[1]);
   start.child.kill(Deno.build.os === "windows" ? "SIGKILL" : "SIGINT");
   await start.ended;
-  // Never true. Signal 0 does nothing, but once the process is gone, `kill` throws ESRCH.
+  // Waits for the end of the process: then, `kill` throws ESRCH. Signal 0 does nothing.
   const probe = () => !process.kill(pid, 0);
   const wait = () => waitUntil(probe, () => `${pid} still runs`);
   await assertRejects(wait, Error, "ESRCH");

@@ -8,9 +8,12 @@ import { makeTempFolder } from "../../tools/temp_folder.ts";
 /** Body of the response to a change. In the response to a GET, the CLI needs nothing. */
 const DEPLOYED = { id: "1", slug: "", name: "", status: "ACTIVE", version: 1 };
 
+/** Names the one project of the stand-in. */
+const REMOTE = "--remote=abcdefghijklmnopqrst";
+
 /**
  * Runs a command of the Supabase CLI against a stand-in for the platform, which has one project.
- * `--remote` names it. Fails if the command fails or prints a warning.
+ * Fails if the command fails or prints a warning.
  *
  * @returns Its requests.
  */
@@ -31,9 +34,11 @@ export async function runOnPlatform(command: string[]) {
   });
   const profile = fileURLToPath(new URL("profile.yaml", folder.url));
   const env = { SUPABASE_ACCESS_TOKEN: `sbp_${"0123456789".repeat(4)}` };
-  const args = command.filter((arg) => arg !== "--remote")
-    .concat("--remote=abcdefghijklmnopqrst", `--profile=${profile}`, "--yes");
-  const { success, stderr } = await supabase(args, PROJECT, env);
+  // `functions` is the only command that finds a linked project without `--remote`.
+  const args = command[0] === "functions" ? [...command, "--remote"] : command;
+  const allArgs = args.map((arg) => arg.replace(/^--remote$/, REMOTE))
+    .concat(`--profile=${profile}`, "--yes");
+  const { success, stderr } = await supabase(allArgs, PROJECT, env);
   // A warning is about `supabase/config.toml`.
   assert(success && !/^WARN/im.test(stderr), stderr);
   return requests;

@@ -37,7 +37,7 @@ export async function readSnippets(...pages: string[]) {
         const codes = isBlock ? text.split(SEPARATORS[lang]) : [text];
         for (const code of codes) snippets.push({ heading, words, code });
         words = "";
-      } else if (!tokens) words += text;
+      } else if (!tokens) words += text; // A parent repeats its children's text.
     });
   }
   return snippets;

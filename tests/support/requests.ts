@@ -3,14 +3,21 @@ import { assertEquals, assertMatch } from "@std/assert";
 import type { Expected } from "./contract.ts";
 
 /** Sends a request, a POST by default. Rejects if the response is not whole within a minute. */
-export function send(init: RequestInit, url: string | URL): Promise<Response> {
+export function sendTo(
+  url: string | URL,
+  init: RequestInit,
+): Promise<Response> {
   const signal = AbortSignal.timeout(60_000);
   return fetch(url, { method: "POST", signal, ...init });
 }
 
 /** Asks the function at this address whether a user holds an active key of a product. */
-export function check(project_id: string, username: string, url: string | URL) {
-  return send({ body: JSON.stringify({ username, project_id }) }, url);
+export function checkAt(
+  url: string | URL,
+  project_id: string,
+  username: string,
+) {
+  return sendTo(url, { body: JSON.stringify({ username, project_id }) });
 }
 
 /** The headers that the function sets, and their values by default; null is a header not set. */
@@ -35,11 +42,11 @@ export async function assertResponse(
   assertEquals([actual.status, text], [status, expected], message);
   const all = { ...HEADERS, ...headers };
   if (body !== null) all["content-type"] = /^application\/json(;|$)/;
-  for (const [name, expected] of Object.entries(all)) {
+  for (const [name, wanted] of Object.entries(all)) {
     const value = actual.headers.get(name);
     const what = `${name} of ${status}: ${value}`;
-    if (expected instanceof RegExp) assertMatch(value ?? "", expected, what);
-    else assertEquals(value, expected, what);
+    if (wanted instanceof RegExp) assertMatch(value ?? "", wanted, what);
+    else assertEquals(value, wanted, what);
   }
 }
 

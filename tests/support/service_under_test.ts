@@ -10,14 +10,14 @@ import {
   type Service,
 } from "../../tools/stack/local_service.ts";
 import { startStack } from "../../tools/stack/stack.ts";
-import { check as checkAt, send as sendTo } from "./requests.ts";
+import { checkAt, sendTo } from "./requests.ts";
 import { startUploadedService } from "./uploaded_service.ts";
 
 const which = Deno.env.get("TEST_SERVICE") ?? "local";
 assertMatch(which, /^(local|upload|supabase|remote)$/, "TEST_SERVICE");
 
-/** Whether the service is a deployment, to which no test writes. */
-export const isRemote = which === "remote";
+/** Whether no test may write to the service. */
+export const isReadOnly = which === "remote";
 
 /** Whether the service is a hosted project: its address has https. */
 export const isHosted = /supabase|remote/.test(which) &&
@@ -35,15 +35,15 @@ export const serviceUnderTest = (): Service => service;
 const functionUrl = () => service.API_URL + FUNCTION_URL_PATH;
 
 /** Sends a request, a POST by default, to the service's function. */
-export const send = (init: RequestInit) => sendTo(init, functionUrl());
+export const send = (init: RequestInit) => sendTo(functionUrl(), init);
 
 /** Asks the service's function whether a user holds an active key of a product. */
 export const check = (project_id: string, username: string) =>
-  checkAt(project_id, username, functionUrl());
+  checkAt(functionUrl(), project_id, username);
 
-/** Registers a test that issues keys. It is ignored on a deployment. */
+/** Registers a test that issues keys. It is left out where none may be written. */
 export const testWithKeys = (name: string, fn: () => Promise<void>) =>
-  Deno.test(name, { ignore: isRemote }, fn);
+  Deno.test(name, { ignore: isReadOnly }, fn);
 
 /**
  * Issues a key of a product, by default a new one, for each user; null is no user yet. Disposing of
@@ -83,12 +83,12 @@ async function start(): Promise<Service & Partial<AsyncDisposable>> {
   if (which === "upload") return await startUploadedService();
   if (which === "local") {
     const stack = await startStack();
-    return Object.assign(stack, stack.service);
+    return Object.assign(stack, stack.service); // Its disposal, its address and its keys.
   }
   const env = Deno.env.toObject();
-  const API_URL = env.API_URL ?? (isRemote ? "" : LOCAL_SERVICE.API_URL);
+  const API_URL = env.API_URL ?? (isReadOnly ? "" : LOCAL_SERVICE.API_URL);
   if (!API_URL) throw new Error("Set API_URL to the address of the project.");
-  // `supabase start` has these keys on every machine. On a deployment, no test uses them.
+  // `supabase start` has these keys on every machine. `remote` uses none.
   return {
     API_URL: API_URL.replace(/\/$/, ""),
     PUBLISHABLE_KEY: env.TEST_PUBLISHABLE_KEY ?? LOCAL_SERVICE.PUBLISHABLE_KEY,

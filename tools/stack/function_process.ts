@@ -63,11 +63,11 @@ export async function startFunction(
   addEventListener("unload", kill);
 
   let output = "";
-  const url = new URL("http://127.0.0.1");
+  const url = new URL("http://127.0.0.1"); // It has a port once it serves.
   const serving = Promise.withResolvers<void>();
   const collect = (text: string) => {
     output += text;
-    // Before it serves, it has no port: what it prints then is in `bootError`.
+    // What it prints before it serves is in `bootError`.
     if (watch && url.port) process.stderr.write(text);
     // After each edit, the watcher takes another port: the last one counts.
     const [, address] = output.match(/.*Listening on (http:\S+)\s/s) ?? [];

@@ -82,7 +82,7 @@ async function discard(pieces: AsyncIterable<Uint8Array>) {
   let bytes = 0;
   for await (const { length } of pieces) {
     bytes += Math.max(length, MIN_COUNTED_BYTES);
-    // Waiting slows down callers who never stop: after a response, they would begin anew at once.
+    // No response yet: callers who never stop would at once begin anew.
     if (bytes > MAX_DISCARDED_BYTES) await new Promise(() => {});
   }
 }

@@ -61,7 +61,7 @@ export const fetchDataApi: typeof fetch = async (input, init) => {
   const response = await fetch(input, { ...init, ...options });
   const isTooLong = Number(response.headers.get("Content-Length")) > MAX_BYTES;
   if (isTooLong) await response.body?.cancel();
-  // `{}` is JSON, so a 200 with it is not retried, and it is no list of rows, so the lookup fails.
+  // `{}` is JSON, so that a 200 is not retried; it is no list of rows, so that the lookup fails.
   let text = isTooLong ? "{}" : await response.text();
   // supabase-js would take an empty 200 or 404, or a 404 with an array, for a success.
   if (text === "" || (response.status === 404 && /^\s*\[/.test(text))) {
@@ -86,8 +86,8 @@ export type Result = PostgrestSingleResponse<unknown> | undefined;
  *   crashes;
  * - a 401 `PGRST303`, which hosted projects return for a sound key now and then.
  *
- * @param result What became of a query, or of a lookup.
- * @returns For a query, whether to ask again; for a lookup, whether to replace the connections.
+ * @param result The result of a query, or the last one of a failed lookup.
+ * @returns Whether to ask again or, after the last one, to replace the connections.
  */
 export function isTransient(result: Result): boolean {
   const { status = 0, error } = result ?? {};

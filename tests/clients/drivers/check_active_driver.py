@@ -15,7 +15,7 @@ now_s = until_s = 0
 clock_s = 2_000_000  # At second 0.
 
 def wait_until(is_over):
-    """Lets time pass, and handles events, until is_over(). An ask among them calls this again."""
+    """Lets time pass, and handles events, until is_over(). An ask among them nests here."""
     global now_s
     while not is_over():
         if now_s < until_s:
@@ -75,6 +75,6 @@ def handle_event():
 
 code.check_active = simulated_check
 code.time = SimpleNamespace(time=lambda: clock_s + now_s)
-code.random = SimpleNamespace(uniform=lambda *bounds: {(0.5, 1.5): 1}[bounds])  # No others.
+code.random = SimpleNamespace(uniform=lambda *bounds: {(0.5, 1.5): 1}[bounds])  # Else KeyError.
 code.threading = SimpleNamespace(Event=SimulatedEvent, Thread=SimulatedThread)
 wait_until(lambda: False)

@@ -2,12 +2,11 @@
 import FakeTimers from "@sinonjs/fake-timers";
 import { readFileSync } from "node:fs";
 
-const shipped = new URL("../../../supabase/clients/panel.js", import.meta.url);
-const code = readFileSync(shipped, "utf8").replace("<ref>", "example");
 const KEY = "check-username-active.6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
 
-/** Runs panel.js through these events, and returns what it does, as `play` describes. */
-export async function runPanel(events) {
+/** Runs the panel.js above a folder through events. Returns what `play` describes. */
+export async function runPanel(events, cwd) {
+  const code = readFileSync(`${cwd}/../panel.js`, "utf8");
   const clock = FakeTimers.install({
     now: 2_000_000_000,
     toFake: ["Date", "performance", "setTimeout", "clearTimeout"],
@@ -37,7 +36,7 @@ export async function runPanel(events) {
         const status = hasWaited
           ? await new Promise((resolve) => waiting.push(resolve))
           : service;
-        // A redirect ends in a 200 elsewhere. As in some engines, `responseURL` may be unset.
+        // A redirect ends in a 200 elsewhere. After a wait, it is not told, as by some engines.
         if (status === "302") this.responseURL = "https://example.com/";
         else if (!hasWaited) this.responseURL = this.url;
         this.status = status === "302" ? 200 : Number(status) || 0;

@@ -13,7 +13,7 @@ static class Simulated
     static readonly List<string> answers = new List<string>(); // Of a service that was silent.
     static double nowS, untilS, clockS = 2000000;
 
-    // Lets time pass, and handles events, until isOver(). An ask among them calls this again.
+    // Lets time pass, and handles events, until isOver(). An ask among them nests here.
     static void WaitUntil(Func<bool> isOver)
     {
         while (!isOver())
@@ -78,7 +78,7 @@ static class Simulated
         var (hasBegun, hasEnded) = (false, false);
         Action unlock = () => { hasBegun = true; Thread.Sleep(300); hasEnded = true; };
         Task.Run(() => ActivationCheck.KeepAskingAsync("A", unlock, null));
-        while (!hasBegun) Thread.Sleep(10);
+        SpinWait.SpinUntil(() => hasBegun, 10000);
         ActivationCheck.StopAsking();
         if (!hasEnded) throw new Exception("A callback runs after StopAsking.");
     }

@@ -1,18 +1,21 @@
 """Fails unless stop_asking() of check_active.py waits for the callback that another thread runs."""
+import threading
 import time
 import check_active as code
 
 code.SERVICE += "?200&A"
-did = []
+begun = threading.Event()
+ended = threading.Event()
 
 def unlock():
-    did.append("begins")
+    begun.set()
     time.sleep(0.3)
-    did.append("ends")
+    ended.set()
 
 for asking in 1, 2:  # The second has a recent 200.
+    begun.clear()
+    ended.clear()
     code.start_asking("A", unlock, None)
-    while len(did) < 2 * asking - 1:
-        time.sleep(0.01)
+    begun.wait(10)
     code.stop_asking()
-    assert did[-1] == "ends"
+    assert ended.is_set()
