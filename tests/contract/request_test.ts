@@ -1,6 +1,6 @@
 /**
  * What is sent, and the response: the contract's tables in README.md. Tested elsewhere are the 408
- * of slow callers (`many_callers_test.ts`) and the 500 of a failed lookup (`faults_test.ts`).
+ * of slow callers (`body_test.ts`) and the 500 of a failed lookup (`faults_test.ts`).
  */
 import * as CONTRACT from "../support/contract.ts";
 import { assertResponse } from "../support/requests.ts";

@@ -55,7 +55,7 @@ const LEFT_OUT = [
   RegExp(`^${pages.CLI}functions deploy check-username-active --use-api$`),
 ];
 
-/** What a run of a snippet gives: how many rows; or a text in its output or its requests. */
+/** What a run of a snippet gives: how many rows; or a text in its output (of the CLI: requests). */
 type Result = number | string;
 
 interface Work {
@@ -160,6 +160,7 @@ const WORK: Record<string, Work[]> = {
   "A customer's data": [{ run: { "To give": 1, "To erase": 1 }, then: LOCKED }],
   "Log codes": [
     { after: DENIED, run: { "42501": 0 } },
+    // Only that PostgreSQL takes them: nothing here has an old schema, or holds a lock.
     { run: { "PGRST205": 0, "End what this lists": 1, "List the locks": 0 } },
   ],
 };

@@ -1,4 +1,4 @@
-/** Connections to the Data API that go bad (on HTTP/2, as the platform's), and their successors. */
+/** Connections to the Data API that go bad, and their successors: first on HTTP/2, as hosted. */
 import FakeTimers from "@sinonjs/fake-timers";
 import { once } from "node:events";
 import { createServer } from "node:http";
