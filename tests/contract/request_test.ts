@@ -139,7 +139,7 @@ for (const [name, init, expected] of ROWS) {
   const isLeftOut = isHosted && /HEAD|PROPFIND/.test(name);
   Deno.test({
     name: `request: ${name} → ${expected.status}`,
-    // No key can be issued on a deployment, so no row can expect a 200.
+    // Without keys of its own, no row can expect a 200.
     ignore: isLeftOut || (isReadOnly && expected === ACTIVE),
     async fn() {
       await using _keys = isReadOnly ? null : await issueKeys([USER], PRODUCT);

@@ -35,7 +35,7 @@ const FOREIGN =
 const REVOKED = `delete from ${KEYS} where id = '<key>'`;
 const DENIED = `revoke all on table ${KEYS} from service_role;
   revoke usage on schema public from public, service_role`;
-const TO_SEEDED =
+const SEEDED_HAS_KEY =
   `update ${KEYS} set curr_user = '${SEEDED.username}' where id = '${ID}2'`;
 const SIMILAR = `${MOVED};
   update ${KEYS} set curr_user = ' O''BRIEN #8' where id = '${ID}2'`;
@@ -55,16 +55,14 @@ const LEFT_OUT = [
   RegExp(`^${pages.CLI}functions deploy check-username-active --use-api$`),
 ];
 
-/** What a run of a snippet gives: how many rows; or a text in its output (of the CLI: requests). */
-type Result = number | string;
-
+/** A result is a number of rows, or a text in the output or, for the CLI, in its requests. */
 interface Work {
   /** SQL for what has happened to the keys. */
   after?: string;
-  /** Values of placeholders in SQL, other than in VALUES. */
+  /** Values of placeholders in SQL that override VALUES. */
   values?: Record<string, string>;
-  /** Snippets, each by a text in it or before it, with its result, or one for each run. */
-  run: Record<string, Result | Result[]>;
+  /** Snippets, in order: a text in one, or just before it, and its result each time it runs. */
+  run: [text: string, ...results: (number | string)[]][];
   /** What the function then responds about users: by default, that NAME has a key. */
   then?: Record<string, Expected>;
 }
@@ -76,92 +74,94 @@ const LOCKED = { [NAME]: NOT_FOUND };
 
 /** The tests of the snippets under each heading. */
 const WORK: Record<string, Work[]> = {
-  "Run it": [{ after: TO_SEEDED, run: { "In a second": "HTTP/1.1 200" } }],
-  "Deploy": [{ run: { "a name nobody has": "HTTP/1.1 499" } }],
-  "Operate check-username-active": [{ run: { "Ask": "HTTP/1.1 200" } }],
+  "Run it": [{ after: SEEDED_HAS_KEY, run: [["In a second", "HTTP/1.1 200"]] }],
+  "Deploy": [{ run: [["a name nobody has", "HTTP/1.1 499"]] }],
+  "Operate check-username-active": [{ run: [["Ask", "HTTP/1.1 200"]] }],
   "It works": [
-    { run: { "Choose": '"product"', "Give": 1 }, then: { nobody: ACTIVE } },
-    { after: MOVED, run: { "Remove it": 1 }, then: { nobody: NOT_FOUND } },
+    { run: [["Choose", '"product"'], ["Give", 1]], then: { nobody: ACTIVE } },
+    { after: MOVED, run: [["Remove it", 1]], then: { nobody: NOT_FOUND } },
   ],
   "Keys": [
-    { run: { "List products": '"issued":4,"activated":2' } },
-    { run: { "List a product's keys": 4, "Issue": 2 } },
-    { after: UNUSED, run: { "Record the first use": [1, 0] } },
-    { after: FOREIGN, run: { "Record the first use": 0 }, then: LOCKED },
-    { after: MOVED, run: { "Move": 1 } },
-    { run: { "Release": 1 }, then: LOCKED },
-    { run: { "Revoke": 1 }, then: LOCKED },
-    { after: REVOKED, run: { "Put back": 1 } },
+    { run: [["List products", '"issued":4,"activated":2']] },
+    { run: [["List a product's keys", 4], ["Issue", 2]] },
+    { after: UNUSED, run: [["Record the first use", 1, 0]] },
+    { after: FOREIGN, run: [["Record the first use", 0]], then: LOCKED },
+    { after: MOVED, run: [["Move", 1]] },
+    { run: [["Release", 1]], then: LOCKED },
+    { run: [["Revoke", 1]], then: LOCKED },
+    { after: REVOKED, run: [["Put back", 1]] },
   ],
   "Your back end": [
-    { after: UNUSED, run: { "Issue": 1, "Record its first use": [1, 0] } },
-    { after: FOREIGN, run: { "Record its first use": 0 }, then: LOCKED },
+    { after: UNUSED, run: [["Issue", 1], ["Record its first use", 1, 0]] },
+    { after: FOREIGN, run: [["Record its first use", 0]], then: LOCKED },
   ],
-  "Watch it": [{ run: { "count a day's calls": "group by status" } }],
+  "Watch it": [{ run: [["count a day's calls", "group by status"]] }],
   "Back it up": [{
     after: REVOKED,
-    run: { "Export": 4, "in the file": "4\n", "in the table": '"count":4' },
+    run: [["Export", 4], ["in the file", "4\n"], ["in the table", '"count":4']],
     then: LOCKED,
   }],
   "Change the secret key": [{
-    run: {
-      "Try it: 200": "HTTP/1.1 200",
-      "List the keys": `${API_KEYS} GET`,
-      "Rename default": `${API_KEYS}/oldid PATCH {"name":"default_old"}`,
-      "Rename the other": `${API_KEYS}/newid PATCH {"name":"default"}`,
-    },
+    run: [
+      ["Try it: 200", "HTTP/1.1 200"],
+      ["List the keys", `${API_KEYS} GET`],
+      ["Rename default", `${API_KEYS}/oldid PATCH {"name":"default_old"}`],
+      ["Rename the other", `${API_KEYS}/newid PATCH {"name":"default"}`],
+    ],
   }],
   "Move to another project": [
-    { run: { "--remote=<old ref>": 5 } },
-    {
-      after: REVOKED,
-      run: { "//<new ref>": ["HTTP/1.1 201", "HTTP/1.1 200"] },
-    },
+    { run: [["--remote=<old ref>", 5]] },
+    { after: REVOKED, run: [["//<new ref>", "HTTP/1.1 201", "HTTP/1.1 200"]] },
   ],
   "There is no active key for this name": [
     {
       after: SIMILAR,
-      run: { "Look them up": [3, '"same_product":false,"same_name":true'] },
+      run: [["Look them up", 3, '"same_product":false,"same_name":true']],
       then: LOCKED,
     },
     {
       after: SIMILAR,
       values: { key: "<key>" }, // Left as it is.
-      run: { "Look them up": 2 },
+      run: [["Look them up", 2]],
       then: LOCKED,
     },
-    { after: UNUSED, run: { "record the first use": [1, 0] } },
-    { after: FOREIGN, run: { "record the first use": 0 }, then: LOCKED },
-    { after: MOVED, run: { "Move it": 1 } },
+    { after: UNUSED, run: [["record the first use", 1, 0]] },
+    { after: FOREIGN, run: [["record the first use", 0]], then: LOCKED },
+    { after: MOVED, run: [["Move it", 1]] },
   ],
-  '500, "Database error"': [{ run: { "Read the log": "'lookup_failed'" } }],
+  '500, "Database error"': [{ run: [["Read the log", "'lookup_failed'"]] }],
   "The secret key leaked": [
-    { run: { "Try the leaked key: 401": "HTTP/1.1 401" } },
-    { after: REVOKED, run: { "Export": 4, "Compare": NAME }, then: LOCKED },
+    { run: [["Try the leaked key: 401", "HTTP/1.1 401"]] },
+    { after: REVOKED, run: [["Export", 4], ["Compare", NAME]], then: LOCKED },
   ],
-  "A flood": [{ run: { "List the": "by address", "delete the": DELETED } }],
+  "A flood": [{ run: [["List the", "by address"], ["delete the", DELETED]] }],
   "Keys are lost or wrong": [{
     after: DAMAGED,
-    run: {
-      "Delete the function first": DELETED,
-      "Make a table for the export": 0,
-      "Upload the export: 201": "HTTP/1.1 201",
-      "List what differs": '"name_then":"lost","product_now":null',
-      "Correct the export": 1,
-      "each that was moved": 1,
-      "each that was revoked": 1,
-      "Put the rest back": 2, // Key 2, and key 4 without a user.
-      "revoke what no order has": 1,
-      "Then": 0,
-    },
+    run: [
+      ["Delete the function first", DELETED],
+      ["Make a table for the export", 0],
+      ["Upload the export: 201", "HTTP/1.1 201"],
+      ["List what differs", '"name_then":"lost","product_now":null'],
+      ["Correct the export", 1],
+      ["each that was moved", 1],
+      ["each that was revoked", 1],
+      ["Put the rest back", 2], // Key 2, and key 4 without a user.
+      ["revoke what no order has", 1],
+      ["Then", 0],
+    ],
     then: { ...LOCKED, lost: ACTIVE, used: ACTIVE, wrongname: NOT_FOUND },
   }],
-  "A refund": [{ run: { "Revoke each key": 1 }, then: LOCKED }],
-  "A customer's data": [{ run: { "To give": 1, "To erase": 1 }, then: LOCKED }],
+  "A refund": [{ run: [["Revoke each key", 1]], then: LOCKED }],
+  "A customer's data": [{
+    run: [["To give", 1], ["To erase", 1]],
+    then: LOCKED,
+  }],
   "Log codes": [
-    { after: DENIED, run: { "42501": 0 } },
+    { after: DENIED, run: [["42501", 0]] },
     // Only that PostgreSQL takes them: nothing here has an old schema, or holds a lock.
-    { run: { "PGRST205": 0, "End what this lists": 1, "List the locks": 0 } },
+    {
+      run: [["PGRST205", 0], ["End what this lists", 1], ["List the locks", 0]],
+    },
   ],
 };
 
@@ -229,20 +229,28 @@ async function runInShell(line: string, cwd: URL) {
   return stdout;
 }
 
+/** Runs a snippet. Returns its output. */
+async function runSnippet(code: string, cwd: URL, values?: typeof VALUES) {
+  if (code.startsWith("npx ")) return await runCli(fill(code), cwd);
+  if (/^(curl|git|node) /.test(code)) return await runInShell(fill(code), cwd);
+  return JSON.stringify(await runSql(code, values));
+}
+
 const snippets = (await pages.readSnippets(...pages.OPERATORS))
   .filter(({ code }) => !LEFT_OUT.some((line) => line.test(code)));
 const untested = new Set(snippets);
 
 for (const [heading, tests] of Object.entries(WORK)) {
   for (const { after = "", values, run, then = UNLOCKED } of tests) {
-    const toRun = Object.entries(run).map(([text, result]) => {
+    const toRun = run.map(([text, ...results]) => {
       const found = snippets.filter((it) =>
         it.heading === heading && (it.words + it.code).includes(text)
       );
       found.forEach((it) => untested.delete(it));
-      return { text, found, results: [result].flat() };
+      return { text, found, results };
     });
-    Deno.test(`operators: ${heading}: ${Object.keys(run)}`, async () => {
+    const title = run.map(([text]) => text).join(", ");
+    Deno.test(`operators: ${heading}: ${title}`, async () => {
       await using folder = await makeTempFolder();
       const file = new URL(fill("keys-<date>.json"), folder.url);
       await exportRows(ISSUE_KEYS, file);
@@ -250,13 +258,8 @@ for (const [heading, tests] of Object.entries(WORK)) {
 
       for (const { text, found: [snippet, ...others], results } of toRun) {
         assert(snippet && others.length === 0, `No or two snippets: ${text}`);
-        const { code } = snippet;
         for (const result of results) {
-          const output = code.startsWith("npx ")
-            ? await runCli(fill(code), folder.url)
-            : /^(curl|git|node) /.test(code)
-            ? await runInShell(fill(code), folder.url)
-            : JSON.stringify(await runSql(code, values));
+          const output = await runSnippet(snippet.code, folder.url, values);
           if (typeof result === "string") assertStringIncludes(output, result);
           else assertEquals(JSON.parse(output).length, result, output);
         }

@@ -1,4 +1,4 @@
-/** Connections to the Data API that go bad, and their successors: first on HTTP/2, as hosted. */
+/** Connections to the Data API that go bad, on HTTP/2, as hosted; and their replacement. */
 import FakeTimers from "@sinonjs/fake-timers";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -64,9 +64,9 @@ async function start() {
   const url = `https://localhost:${network.port}`;
   const env = { DENO_CERT: certFile };
   const edgeFunction = started.use(await startFunction(url, { env }));
-  /** Eight callers ask at once. Returns how many get a 500. The others get a 200. */
-  const ask = async (username = "a"): Promise<number> => {
-    const asking = Array.from({ length: 8 }, async () => {
+  /** Lets callers ask at once. Returns how many get a 500. The others get a 200. */
+  const ask = async (username = "a", length = 8): Promise<number> => {
+    const asking = Array.from({ length }, async () => {
       const product = crypto.randomUUID();
       const response = await checkAt(edgeFunction.url, product, username);
       const hasFailed = response.status === DATABASE_ERROR.status;
@@ -75,7 +75,8 @@ async function start() {
     });
     return (await Promise.all(asking)).filter((it) => it).length;
   };
-  assertEquals(await ask(), 0);
+  assertEquals([await ask("a", 1), await ask()], [0, 0]);
+  assertEquals(connections.length, 1); // One for all, as on HTTP/2.
   return Object.assign(started.move(), {
     ask,
     /** Lets all connections made so far die in silence. */
@@ -174,7 +175,7 @@ Deno.test("connections: replaced at most once in 5 s, then closed", async () => 
   await Promise.all(opened.map(closed));
 });
 
-Deno.test("connections: a runtime that makes no clients uses its own", async () => {
+Deno.test("connections: a runtime that makes no clients uses its default one", async () => {
   const { fetchDataApi, replaceConnections } = await withoutClients(
     loadDataApi,
   );

@@ -23,7 +23,7 @@ async function medianMs(url: URL, load: Promise<unknown>): Promise<number> {
   return tookMs.sort((a, b) => a - b)[Math.floor(tookMs.length / 2)] ?? NaN;
 }
 
-/** Registers a test of a load, under which others have to be served, within the memory. */
+/** Registers a test: under a load, others get their responses, and the memory suffices. */
 function testLoad(name: string, load: (url: URL) => Promise<unknown>) {
   // Only Linux tells a process's peak memory.
   const ignore = Deno.build.os !== "linux";

@@ -15,8 +15,8 @@ const CALLERS = 500;
 const CALLER_EVERY_MS = 2 * QUERY_MS / WORKERS;
 
 Deno.test("overload: a Data API that stood still gets one query a lookup", async () => {
-  // The time from which each worker is free, set below. Nothing cancels a query, even if its
-  // caller hangs up, as behind a gateway that does not pass that on.
+  // When each worker is free; set below. A query runs to its end even if its caller hangs up: some
+  // gateways do not pass that on.
   const freeAt = Array<number>(WORKERS);
   await using edgeFunction = await startFunctionOnStub((response, url) => {
     const now = performance.now();

@@ -68,7 +68,7 @@ Deno.test("start: its curl lines work, edits are served, and nothing is left run
   const pid = Number(output().match(/hangs: (\d+)/)?.[1]);
   start.child.kill(Deno.build.os === "windows" ? "SIGKILL" : "SIGINT");
   await start.ended;
-  // Waits for the end of the process: then, `kill` throws ESRCH. Signal 0 does nothing.
+  // `kill` with signal 0 only probes. Once the process has ended, it throws, which ends the wait.
   const probe = () => !process.kill(pid, 0);
   const wait = () => waitUntil(probe, () => `${pid} still runs`);
   await assertRejects(wait, Error, "ESRCH");

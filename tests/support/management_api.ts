@@ -34,7 +34,7 @@ export async function runOnPlatform(command: string[]) {
   });
   const profile = fileURLToPath(new URL("profile.yaml", folder.url));
   const env = { SUPABASE_ACCESS_TOKEN: `sbp_${"0123456789".repeat(4)}` };
-  // `functions` is the only command that finds a linked project without `--remote`.
+  // On the pages, `functions` takes the linked project. None is linked here.
   const args = command[0] === "functions" ? [...command, "--remote"] : command;
   const allArgs = args.map((arg) => arg.replace(/^--remote$/, REMOTE))
     .concat(`--profile=${profile}`, "--yes");

@@ -21,8 +21,8 @@ const SEPARATORS: Record<string, string> = { sh: "\n", sql: "\n\n" };
 const INLINE = /^(npx|curl|git|node) |;$/;
 
 /**
- * Returns the commands and the SQL on these pages, in order. Each has the heading above it, and the
- * words that lead to it in its list item or paragraph, or in the one before a block of code.
+ * Returns the commands and the SQL on these pages, in order, with the heading above, and the words
+ * just before: of the same paragraph or list item, or of the one before a block of code.
  */
 export async function readSnippets(...pages: string[]) {
   const snippets: { heading: string; words: string; code: string }[] = [];
@@ -37,7 +37,7 @@ export async function readSnippets(...pages: string[]) {
         const codes = isBlock ? text.split(SEPARATORS[lang]) : [text];
         for (const code of codes) snippets.push({ heading, words, code });
         words = "";
-      } else if (!tokens) words += text; // A parent repeats its children's text.
+      } else if (!tokens) words += text; // A leaf: a parent repeats its text.
     });
   }
   return snippets;

@@ -9,7 +9,7 @@ import { serveOnLoopback } from "../loopback.ts";
 import { addRoles, migrate, runSqlFile } from "./database.ts";
 import { LOCAL_SERVICE } from "./local_service.ts";
 
-// `@supabase/lite` prints PostgreSQL's errors, which have a severity. They are in its responses.
+// Hides PostgreSQL's errors, which have a severity: the responses of `@supabase/lite` have them.
 const printError = console.error;
 console.error = (...values) => {
   if (!values[0]?.severity) printError(...values);

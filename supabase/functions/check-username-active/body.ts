@@ -82,7 +82,7 @@ async function discard(pieces: AsyncIterable<Uint8Array>) {
   let bytes = 0;
   for await (const { length } of pieces) {
     bytes += Math.max(length, MIN_COUNTED_BYTES);
-    // No response yet: callers who never stop would at once begin anew.
+    // Wait instead of responding: whoever sends without end would begin anew at once.
     if (bytes > MAX_DISCARDED_BYTES) await new Promise(() => {});
   }
 }
@@ -94,7 +94,7 @@ async function* piecesOf(body: ReadableStream<Uint8Array>) {
     // Each piece goes into the same memory: otherwise Deno takes 64 KB for a piece of one byte.
     reader = body.getReader({ mode: "byob" });
   } catch {
-    // Not a byte stream: the request was made in this process, as by a test that calls `index.ts`.
+    // Not a byte stream: the request was made in this process, as by a test.
     return yield* body;
   }
   let read = await reader.read(new Uint8Array(MAX_BODY_BYTES));

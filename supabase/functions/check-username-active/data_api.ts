@@ -61,7 +61,7 @@ export const fetchDataApi: typeof fetch = async (input, init) => {
   const response = await fetch(input, { ...init, ...options });
   const isTooLong = Number(response.headers.get("Content-Length")) > MAX_BYTES;
   if (isTooLong) await response.body?.cancel();
-  // `{}` is JSON, so that a 200 is not retried; it is no list of rows, so that the lookup fails.
+  // `{}` stands for it: JSON, so a 200 is final; no list of rows, so the lookup fails.
   let text = isTooLong ? "{}" : await response.text();
   // supabase-js would take an empty 200 or 404, or a 404 with an array, for a success.
   if (text === "" || (response.status === 404 && /^\s*\[/.test(text))) {

@@ -30,7 +30,7 @@ static FsNetworkRequestId fsNetworkHttpRequestPost(const char*, FsNetworkHttpReq
                                                    Callback callback, void* data) {
   std::cout << "asks " << param->postField << '\n';
   static int tries = 0;
-  if (serving == "off" && ++tries % 2) return 0;  // Without a network, it refuses every other.
+  if (serving == "off" && ++tries % 2) return 0;  // Every second one is refused at once.
   // The simulator sends few at a time: the last one has to be over, or cancelled.
   if (requests.size() && requests.back().callback && !requests.back().isCancelled) std::abort();
   requests.push_back({callback, data, param->postField, serving, false});

@@ -36,7 +36,7 @@ export async function runPanel(events, cwd) {
         const status = hasWaited
           ? await new Promise((resolve) => waiting.push(resolve))
           : service;
-        // A redirect ends in a 200 elsewhere. After a wait, it is not told, as by some engines.
+        // A redirect ends in a 200 elsewhere. After waits, some engines' URL is missing.
         if (status === "302") this.responseURL = "https://example.com/";
         else if (!hasWaited) this.responseURL = this.url;
         this.status = status === "302" ? 200 : Number(status) || 0;
@@ -59,7 +59,7 @@ export async function runPanel(events, cwd) {
       const call = (what) => {
         print(`${what}: ${storage?.[KEY] ?? ""}`);
         if (name.endsWith("!")) throw new Error("Of the add-on");
-        return new Promise(() => {}); // Which the panel does not wait for.
+        return new Promise(() => {}); // Never settles: the panel must not wait for it.
       };
       const lock = (result) => call(`lock ${result}`);
       panel.keepAsking(name, () => call("unlock"), lock)
