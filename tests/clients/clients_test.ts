@@ -36,14 +36,14 @@ Deno.test.afterAll(() => service[Symbol.asyncDispose]());
 
 /**
  * Returns a function that plays events to a new process of a command. `stored` is the program's
- * file for its entry, with `end` after it. What happens to the storage becomes `sh COMMAND`, which
+ * file, in which `end` follows the entry. What happens to the storage becomes `sh COMMAND`, which
  * the driver runs.
  */
 const inProgram = (command: string, stored: string, end = "") => {
   const storage: Record<string, string> = {
     broken: `mkdir -p ${stored}`,
     cut: `truncate --size=11 ${stored}`,
-    full: "prlimit --fsize=4 --pid=$PPID", // Of the program.
+    full: "prlimit --fsize=4 --pid=$PPID", // The program, which runs this.
   };
   const toLine = (event: string) => {
     const [what, about = ""] = event.split(/ (.*)/);
@@ -135,8 +135,8 @@ const FILES: Record<string, Client> = {
 
 /**
  * Plays the lines of a scenario. Returns them with what the code did after each. Beside the events
- * of `scenarios.txt`, `run` gets `until SECOND` (time passes) and `print STEP`. It returns lines:
- * each STEP, then what the code did, where `asks` may have the request's body instead of the name.
+ * of `scenarios.txt`, `run` gets `until SECOND` (time passes) and `print STEP`. It returns each
+ * STEP, then what the code did, where `asks` may have the request's body instead of the name.
  */
 async function play(run: Client["run"], lines: string[], cwd: string) {
   const events = lines.flatMap((line) => {

@@ -39,7 +39,7 @@ const SEEDED_HAS_KEY =
   `update ${KEYS} set curr_user = '${SEEDED.username}' where id = '${ID}2'`;
 const SIMILAR = `${MOVED};
   update ${KEYS} set curr_user = ' O''BRIEN #8' where id = '${ID}2'`;
-/** Key 1 is revoked, 2 lost, 3 used, and 4 used by "wrongname", <wrong name>. One is new. */
+/** Key 1 is revoked, 2 lost, 3 used, 4 used by "wrongname" (from <wrong name>); one is new. */
 const DAMAGED = `
   delete from ${KEYS} where id in ('<key>', '${ID}2');
   update ${KEYS} set curr_user = 'used' where id = '${ID}3';
@@ -55,13 +55,13 @@ const LEFT_OUT = [
   RegExp(`^${pages.CLI}functions deploy check-username-active --use-api$`),
 ];
 
-/** A result is a number of rows, or a text in the output or, for the CLI, in its requests. */
+/** A test of snippets. A result is a number of rows, or a text in the output (the CLI's requests). */
 interface Work {
   /** SQL for what has happened to the keys. */
   after?: string;
   /** Values of placeholders in SQL that override VALUES. */
   values?: Record<string, string>;
-  /** Snippets, in order: a text in one, or just before it, and its result each time it runs. */
+  /** Snippets to run, in order: a text in or just before each, then one result for each run. */
   run: [text: string, ...results: (number | string)[]][];
   /** What the function then responds about users: by default, that NAME has a key. */
   then?: Record<string, Expected>;

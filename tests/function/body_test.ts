@@ -41,8 +41,8 @@ const SLOW = times(9, [1, 9_000]);
 const TOO_LARGE = "body_too_large";
 const TIMEOUT = "request_timeout";
 
-// How many pieces a body has of which exactly 8 MiB are discarded: those that are read until it is
-// too long (2 large ones, or 1,025 single bytes), and then 8 MiB. A single byte counts as 2 KiB.
+// How many pieces a body has of which exactly 8 MiB are discarded: those that `collect` takes until
+// it is too long (2 large ones, or 1,025 bytes), and then 8 MiB, where a byte counts as 2 KiB.
 const largeCount = 2 + 8 * 1_048_576 / bodyBytes;
 const singleCount = bodyPieces + 1 + 8 * 1_048_576 / 2_048;
 

@@ -151,7 +151,7 @@ Deno.test("connections: replaced at most once in 5 s, then closed", async () => 
   const closed = (connection: net.Socket) =>
     connection.closed ||
     once(connection, "close", { signal: AbortSignal.timeout(5_000) });
-  /** Queries. Fails unless `expected` connections have been opened, and all but the last close. */
+  /** Sends a query. Fails unless `expected` connections were opened, and all but the last close. */
   const assertOpened = async (expected: number) => {
     await fetchDataApi(dataApi.url);
     // Time for Deno to take the connection back.

@@ -147,8 +147,8 @@ async function assertFault([name, behave, outcome, attempts = 1]: Fault) {
   const made = edgeFunction.requests
     .filter(({ url = "" }) => productOf(url) === product).length;
   // `retries_test.ts` counts them exactly. A slow machine may leave out all retries but one.
-  const wasRetried = made >= Math.min(attempts, 2);
-  assert(wasRetried && made <= attempts, `${made} attempts of ${name}`);
+  const hasEnough = made >= Math.min(attempts, 2);
+  assert(hasEnough && made <= attempts, `${made} attempts of ${name}`);
 }
 
 /** Fails unless the function logs these lines meanwhile, as `<code> <status>`, and no other. */

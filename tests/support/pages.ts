@@ -21,8 +21,8 @@ const SEPARATORS: Record<string, string> = { sh: "\n", sql: "\n\n" };
 const INLINE = /^(npx|curl|git|node) |;$/;
 
 /**
- * Returns the commands and the SQL on these pages, in order, with the heading above, and the words
- * just before: of the same paragraph or list item, or of the one before a block of code.
+ * Returns the commands and the SQL on these pages, in order, with their heading, and `words`: the
+ * text before them in their paragraph or list item (of a block of code: in the last one above).
  */
 export async function readSnippets(...pages: string[]) {
   const snippets: { heading: string; words: string; code: string }[] = [];

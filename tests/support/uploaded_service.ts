@@ -63,7 +63,7 @@ async function startMainWorker(target: string | URL) {
         yield piece;
       }
     }, outgoing);
-    const [result] = await Promise.allSettled([responded, upload]); // After the upload's end.
+    const [result] = await Promise.allSettled([responded, upload]); // Waits for both.
     if (result.status === "rejected") return void response.destroy();
     const incoming: IncomingMessage = result.value[0];
     response.writeHead(incoming.statusCode ?? 0, incoming.headers);

@@ -9,7 +9,7 @@ import { serveOnLoopback } from "../loopback.ts";
 import { addRoles, migrate, runSqlFile } from "./database.ts";
 import { LOCAL_SERVICE } from "./local_service.ts";
 
-// Hides PostgreSQL's errors, which have a severity: the responses of `@supabase/lite` have them.
+// Does not print PostgreSQL's errors (they have a severity): the responses contain them, too.
 const printError = console.error;
 console.error = (...values) => {
   if (!values[0]?.severity) printError(...values);

@@ -58,8 +58,8 @@ export async function startFunction(
   const child = spawn(deno, args, { cwd: folder, env: childEnv });
   // SIGTERM would wait for callers who are still sending.
   const kill = () => child.kill("SIGKILL");
-  // For `Deno.exit`, which disposes of nothing: a function in an endless loop does not notice that
-  // its standard input closes.
+  // `Deno.exit` disposes of nothing, and a function in an endless loop does not notice that its
+  // standard input closes: this kills it.
   addEventListener("unload", kill);
 
   let output = "";
@@ -75,7 +75,7 @@ export async function startFunction(
       url.href = address;
       serving.resolve();
     } else if (output.includes("Restarting on file change")) {
-      // The first start failed, and Deno's watcher waits for an edit.
+      // No address so far: the first start failed, and Deno's watcher waits for an edit.
       kill();
     }
   };

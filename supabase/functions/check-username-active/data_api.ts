@@ -61,7 +61,7 @@ export const fetchDataApi: typeof fetch = async (input, init) => {
   const response = await fetch(input, { ...init, ...options });
   const isTooLong = Number(response.headers.get("Content-Length")) > MAX_BYTES;
   if (isTooLong) await response.body?.cancel();
-  // `{}` stands for it: JSON, so a 200 is final; no list of rows, so the lookup fails.
+  // In its place, `{}`: JSON, so a 200 is not tried again; no list of rows, so the lookup fails.
   let text = isTooLong ? "{}" : await response.text();
   // supabase-js would take an empty 200 or 404, or a 404 with an array, for a success.
   if (text === "" || (response.status === 404 && /^\s*\[/.test(text))) {
@@ -79,7 +79,7 @@ export type Result = PostgrestSingleResponse<unknown> | undefined;
 
 /**
  * Tells whether a result is a failure that may pass. These are:
- * - silence, and a response that is not whole;
+ * - no whole response (`retry` sends no query again after silence);
  * - a 200 whose text is not JSON, because Deno takes some cut responses for whole;
  * - 502 to 599, which gateways and PostgREST return during an outage;
  * - a 400 with an empty code, which PostgREST returns for the queries in flight when PostgreSQL

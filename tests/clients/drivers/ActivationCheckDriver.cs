@@ -13,7 +13,7 @@ static class Simulated
     static readonly List<string> answers = new List<string>(); // Of a service that was silent.
     static double nowS, untilS, clockS = 2000000;
 
-    // Lets time pass, and handles events, until isOver(). An ask among them nests here.
+    // Lets time pass, and handles events, until isOver(). An ask runs to its end in here.
     static void WaitUntil(Func<bool> isOver)
     {
         while (!isOver())

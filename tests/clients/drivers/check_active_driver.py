@@ -15,7 +15,7 @@ now_s = until_s = 0
 clock_s = 2_000_000  # At second 0.
 
 def wait_until(is_over):
-    """Lets time pass, and handles events, until is_over(). An ask among them nests here."""
+    """Lets time pass, and handles events, until is_over(). An ask runs to its end in here."""
     global now_s
     while not is_over():
         if now_s < until_s:

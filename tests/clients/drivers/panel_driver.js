@@ -36,7 +36,7 @@ export async function runPanel(events, cwd) {
         const status = hasWaited
           ? await new Promise((resolve) => waiting.push(resolve))
           : service;
-        // A redirect ends in a 200 elsewhere. After waits, some engines' URL is missing.
+        // A redirect ends in a 200 elsewhere. After waits, no `responseURL`, as in some engines.
         if (status === "302") this.responseURL = "https://example.com/";
         else if (!hasWaited) this.responseURL = this.url;
         this.status = status === "302" ? 200 : Number(status) || 0;
