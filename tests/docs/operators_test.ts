@@ -55,7 +55,7 @@ const LEFT_OUT = [
   RegExp(`^${pages.CLI}functions deploy check-username-active --use-api$`),
 ];
 
-/** A test of snippets. A result: how many rows, or a text in the output, or in what the CLI sends. */
+/** A test of snippets. A result: how many rows, or a text in the output or the CLI's requests. */
 interface Work {
   /** SQL for what has happened to the keys. */
   after?: string;
