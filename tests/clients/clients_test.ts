@@ -35,9 +35,9 @@ const service = await listenOnLoopback(
 Deno.test.afterAll(() => service[Symbol.asyncDispose]());
 
 /**
- * Returns a function that plays events to a new process of a command. `stored` is the program's
- * file, in which `end` follows the entry. What happens to the storage becomes `sh COMMAND`, which
- * the driver runs.
+ * Returns a function that plays events to a new process of a command, which keeps its entry in the
+ * file `stored`, with `end` after it. What happens to the storage is done to that file: the driver
+ * gets it as `sh COMMAND`.
  */
 const inProgram = (command: string, stored: string, end = "") => {
   const storage: Record<string, string> = {

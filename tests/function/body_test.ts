@@ -41,10 +41,10 @@ const SLOW = times(9, [1, 9_000]);
 const TOO_LARGE = "body_too_large";
 const TIMEOUT = "request_timeout";
 
-// How many pieces a body has of which exactly 8 MiB are discarded: those that `collect` takes until
-// it is too long (2 large ones, or 1,025 bytes), and then 8 MiB, where a byte counts as 2 KiB.
-const largeCount = 2 + 8 * 1_048_576 / bodyBytes;
-const singleCount = bodyPieces + 1 + 8 * 1_048_576 / 2_048;
+const DISCARDED = 8 * 1_048_576;
+// How many pieces show that a body is too long, and how many more are then discarded.
+const largeCount = 2 + DISCARDED / bodyBytes;
+const singleCount = bodyPieces + 1 + DISCARDED / 2_048; // A single byte counts as 2 KiB.
 
 /** A request's headers and body; and what `readBody` returns, a length or a problem, and when. */
 type Row = [

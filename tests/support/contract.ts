@@ -36,7 +36,6 @@ export const PREFLIGHT: Expected = {
   },
 };
 
-/** Limits of the contract. */
 export const LIMITS = {
   /** Longest body that is accepted: in bytes, in pieces, and in milliseconds until it is whole. */
   bodyBytes: 16 * 1024,

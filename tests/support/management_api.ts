@@ -8,8 +8,7 @@ import { makeTempFolder } from "../../tools/temp_folder.ts";
 /** Body of the response to a change. In the response to a GET, the CLI needs nothing. */
 const DEPLOYED = { id: "1", slug: "", name: "", status: "ACTIVE", version: 1 };
 
-/** Names the one project of the stand-in. */
-const REMOTE = "--remote=abcdefghijklmnopqrst";
+const REMOTE = "--remote=abcdefghijklmnopqrst"; // The one project of the stand-in.
 
 /**
  * Runs a command of the Supabase CLI against a stand-in for the platform, which has one project.

@@ -1,4 +1,3 @@
-/** Running a line in a shell, and waiting. */
 import { exec } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";

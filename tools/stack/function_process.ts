@@ -63,19 +63,21 @@ export async function startFunction(
   addEventListener("unload", kill);
 
   let output = "";
-  const url = new URL("http://127.0.0.1"); // It has a port once it serves.
+  const url = new URL("http://127.0.0.1");
+  let hasServed = false;
   const serving = Promise.withResolvers<void>();
   const collect = (text: string) => {
     output += text;
-    // What it prints before it serves is in `bootError`.
-    if (watch && url.port) process.stderr.write(text);
+    // Else it is in `bootError`.
+    if (watch && hasServed) process.stderr.write(text);
     // After each edit, the watcher takes another port: the last one counts.
     const [, address] = output.match(/.*Listening on (http:\S+)\s/s) ?? [];
     if (address) {
       url.href = address;
+      hasServed = true;
       serving.resolve();
     } else if (output.includes("Restarting on file change")) {
-      // No address so far: the first start failed, and Deno's watcher waits for an edit.
+      // It has failed before it served. Deno's watcher would wait for an edit.
       kill();
     }
   };

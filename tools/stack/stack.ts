@@ -11,9 +11,7 @@ export async function startStack(options?: FunctionOptions, port = 0) {
   // Ends what has started if a later step fails. `move` leaves that to the caller.
   await using started = new AsyncDisposableStack();
   const dataApi = started.use(await startDataApi());
-  const edgeFunction = started.use(
-    await startFunction(dataApi.url, options),
-  );
+  const edgeFunction = started.use(await startFunction(dataApi.url, options));
   const targets: Targets = { dataApi, edgeFunction };
   const gateway = started.use(await startGateway(port, targets));
   return Object.assign(started.move(), {

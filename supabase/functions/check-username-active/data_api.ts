@@ -18,6 +18,12 @@ const MAX_IDLE_MS = 10_000;
  */
 const MIN_KEPT_MS = 5_000;
 
+/** Replaces a text that is not read: with it, a 200 is a failure, and not tried again. */
+const NO_ROWS = "{}";
+
+/** Replaces a text that supabase-js would take for a success: with it, a 200 is tried again. */
+const NO_JSON = "not JSON";
+
 /** The client that holds the connections to the Data API. */
 let httpClient = makeHttpClient();
 let replacedAt = -Infinity;
@@ -61,11 +67,10 @@ export const fetchDataApi: typeof fetch = async (input, init) => {
   const response = await fetch(input, { ...init, ...options });
   const isTooLong = Number(response.headers.get("Content-Length")) > MAX_BYTES;
   if (isTooLong) await response.body?.cancel();
-  // In its place, `{}`: JSON, so a 200 is not tried again; no list of rows, so the lookup fails.
-  let text = isTooLong ? "{}" : await response.text();
+  let text = isTooLong ? NO_ROWS : await response.text();
   // supabase-js would take an empty 200 or 404, or a 404 with an array, for a success.
   if (text === "" || (response.status === 404 && /^\s*\[/.test(text))) {
-    text = "not JSON";
+    text = NO_JSON;
   }
   // The same response with another text: `new Response` would reject a status such as 600.
   return Object.assign(response, { text: () => Promise.resolve(text) });

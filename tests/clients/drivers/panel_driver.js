@@ -36,10 +36,12 @@ export async function runPanel(events, cwd) {
         const status = hasWaited
           ? await new Promise((resolve) => waiting.push(resolve))
           : service;
-        // A redirect ends in a 200 elsewhere. After waits, no `responseURL`, as in some engines.
-        if (status === "302") this.responseURL = "https://example.com/";
-        else if (!hasWaited) this.responseURL = this.url;
-        this.status = status === "302" ? 200 : Number(status) || 0;
+        // Some engines have no `responseURL`: here, after a wait.
+        if (!hasWaited) this.responseURL = this.url;
+        // A redirect ends in a 200 of another address.
+        const isRedirect = status === "302";
+        if (isRedirect) this.responseURL = "https://example.com/";
+        this.status = isRedirect ? 200 : Number(status) || 0;
         this.readyState = 2; // The body never comes.
         this.onreadystatechange?.();
       }
