@@ -70,7 +70,7 @@ const ADDRESS = "https://<ref>.supabase.co";
 
 interface Client {
   needs: string[]; // Commands without which its test is left out.
-  build: string; // Parses or compiles the file and the page's snippet; checks how threads stop.
+  build: string; // Parses or compiles file and snippet of the page; checks how threads stop.
   run: (events: string[], cwd: string) => Promise<string[]>;
   skips: RegExp; // Scenarios that do not concern it.
   edits: Record<string, string>; // In the file, to simulate time and to ask the service above.
@@ -136,7 +136,7 @@ const FILES: Record<string, Client> = {
 /**
  * Plays the lines of a scenario. Returns them with what the code did after each. Beside the events
  * of `scenarios.txt`, `run` gets `until SECOND` (time passes) and `print STEP`. It returns each
- * STEP, then what the code did, where `asks` may have the request's body instead of the name.
+ * STEP, then what the code did, `asks` has the name or the request's body after it.
  */
 async function play(run: Client["run"], lines: string[], cwd: string) {
   const events = lines.flatMap((line) => {

@@ -45,8 +45,8 @@ test("key: none can be read or issued without the secret key", async () => {
   for (const apikey of ["", PUBLISHABLE_KEY]) {
     const headers = { apikey, "Content-Type": "application/json" };
     const read = await fetch(table + search, { headers });
-    // PostgREST rejects this. `@supabase/lite` grants every role everything, after the migration;
-    // there, row level security hides the rows.
+    // PostgREST denies this. `@supabase/lite` grants every role every table: there, only row level
+    // security hides the rows.
     const rows = await read.text();
     assert(denied.includes(read.status) || rows === "[]", rows);
     const issued = await fetch(table, { method: "POST", headers, body });

@@ -42,7 +42,7 @@ const TOO_LARGE = "body_too_large";
 const TIMEOUT = "request_timeout";
 
 const DISCARDED = 8 * 1_048_576;
-// How many pieces show that a body is too long, and how many more are then discarded.
+// Pieces until the body is known to be too long, plus those that make up what is discarded.
 const largeCount = 2 + DISCARDED / bodyBytes;
 const singleCount = bodyPieces + 1 + DISCARDED / 2_048; // A single byte counts as 2 KiB.
 

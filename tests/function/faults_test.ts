@@ -84,6 +84,7 @@ const FIRST_DECIDES: Fault[] = [
     error(400, code),
     "http_400 400",
   ]),
+  ["no code", error(400, null), "http_400 400"],
   ["a code that is no string", error(400, ["42501"]), "http_400 400"],
   ["401 of a gateway", json(401, { message: "No key" }), "http_401 401"],
   ["500 with null", json(500, null), "http_500 500"],
@@ -114,7 +115,7 @@ const LATER_DECIDES: Fault[] = [
   ["one 200 that is cut", firstThen(text("["), aRow), ACTIVE, 2],
   ["one empty 200", firstThen(text(""), noRow), NOT_FOUND, 2],
   ["one dropped connection", firstThen(drop, aRow), ACTIVE, 2],
-  // No second attempt during a silence: it would get the second response.
+  // A second attempt would get the second response: silence must not cause one.
   ["a row after 4 s", firstThen(rowAfter(4_000), noRow), ACTIVE],
   ["silence", firstThen(hang, aRow), "timeout 0"],
   // A failure that does not pass is a 500 in the end.

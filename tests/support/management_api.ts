@@ -5,7 +5,7 @@ import { serveOnLoopback } from "../../tools/loopback.ts";
 import { PROJECT } from "../../tools/project.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 
-/** Body of the response to a change. In the response to a GET, the CLI needs nothing. */
+/** What a POST, PATCH or DELETE gets. A GET gets `{}`, which is enough for the CLI. */
 const DEPLOYED = { id: "1", slug: "", name: "", status: "ACTIVE", version: 1 };
 
 const REMOTE = "--remote=abcdefghijklmnopqrst"; // The one project of the stand-in.

@@ -37,7 +37,7 @@ export async function readSnippets(...pages: string[]) {
         const codes = isBlock ? text.split(SEPARATORS[lang]) : [text];
         for (const code of codes) snippets.push({ heading, words, code });
         words = "";
-      } else if (!tokens) words += text; // A leaf: a parent repeats its text.
+      } else if (!tokens) words += text; // Leaves only: a parent repeats their text.
     });
   }
   return snippets;

@@ -1,4 +1,3 @@
-/** Requests to the function, and checks of its responses. */
 import { assertEquals, assertMatch } from "@std/assert";
 import type { Expected } from "./contract.ts";
 

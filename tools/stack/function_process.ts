@@ -68,7 +68,7 @@ export async function startFunction(
   const serving = Promise.withResolvers<void>();
   const collect = (text: string) => {
     output += text;
-    // Else it is in `bootError`.
+    // What comes before it serves is in `bootError`.
     if (watch && hasServed) process.stderr.write(text);
     // After each edit, the watcher takes another port: the last one counts.
     const [, address] = output.match(/.*Listening on (http:\S+)\s/s) ?? [];
@@ -77,7 +77,7 @@ export async function startFunction(
       hasServed = true;
       serving.resolve();
     } else if (output.includes("Restarting on file change")) {
-      // It has failed before it served. Deno's watcher would wait for an edit.
+      // Deno's watcher prints this when the function fails, too. It would now wait for an edit.
       kill();
     }
   };

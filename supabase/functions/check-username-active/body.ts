@@ -31,7 +31,7 @@ const MIN_COUNTED_BYTES = 2 * 1024;
  * why there is none: it is too long, does not arrive within 10 s, or breaks off. Never throws.
  */
 export async function readBody(request: Request) {
-  // In chunks, `Content-Length` does not count. The platform's Deno, 2.1, lets both through.
+  // In chunks, `Content-Length` does not count. Deno 2.1, the platform's, lets it through.
   const isChunked = request.headers.has("Transfer-Encoding");
   const declared = isChunked ? null : request.headers.get("Content-Length");
   if (declared !== null && Number(declared) <= MAX_BODY_BYTES) {

@@ -18,10 +18,10 @@ const MAX_IDLE_MS = 10_000;
  */
 const MIN_KEPT_MS = 5_000;
 
-/** Replaces a text that is not read: with it, a 200 is a failure, and not tried again. */
+/** Stands in for a text that is too long: JSON, but no list, so a 200 is malformed and final. */
 const NO_ROWS = "{}";
 
-/** Replaces a text that supabase-js would take for a success: with it, a 200 is tried again. */
+/** Stands in for an empty text, or a list with a 404: not JSON, so supabase-js reports an error. */
 const NO_JSON = "not JSON";
 
 /** The client that holds the connections to the Data API. */
@@ -84,7 +84,7 @@ export type Result = PostgrestSingleResponse<unknown> | undefined;
 
 /**
  * Tells whether a result is a failure that may pass. These are:
- * - no whole response (`retry` sends no query again after silence);
+ * - no whole response; or none in time, for which only the connections are replaced;
  * - a 200 whose text is not JSON, because Deno takes some cut responses for whole;
  * - 502 to 599, which gateways and PostgREST return during an outage;
  * - a 400 with an empty code, which PostgREST returns for the queries in flight when PostgreSQL

@@ -13,7 +13,7 @@ const Code = z.string().check(z.regex(/^([A-Z0-9]{5}|PGRST(\d{3}|X\d{2}))$/));
  */
 export function logLookupFailure(failure: Result, duration_ms: number): void {
   const { status = 0, error } = failure ?? {};
-  // 0: no whole response. 200: no sound list of rows. `undefined`: time was up before any.
+  // 0: no whole response. 200: no sound list of rows. No failure at all: time ran out first.
   const kinds: Record<number, string> = { 0: "unreachable", 200: "malformed" };
   const kind = !failure ? "timeout" : kinds[status] ?? `http_${status}`;
   // The error may be any JSON, whatever its type says.

@@ -85,7 +85,7 @@ static class Simulated
 
     static void Main(string[] args)
     {
-        if (args.Length == 0) WaitUntil(() => false);
+        if (args.Length == 0) WaitUntil(() => false); // Until the process exits.
         for (var asking = 1; asking <= 2; asking++) CheckThreads(); // The second has a recent 200.
     }
 }

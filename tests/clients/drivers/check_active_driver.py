@@ -75,6 +75,6 @@ def handle_event():
 
 code.check_active = simulated_check
 code.time = SimpleNamespace(time=lambda: clock_s + now_s)
-code.random = SimpleNamespace(uniform=lambda *bounds: {(0.5, 1.5): 1}[bounds])  # Else KeyError.
+code.random = SimpleNamespace(uniform=lambda *bounds: {(0.5, 1.5): 1}[bounds])  # Others fail.
 code.threading = SimpleNamespace(Event=SimulatedEvent, Thread=SimulatedThread)
 wait_until(lambda: False)
