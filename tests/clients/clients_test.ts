@@ -23,7 +23,8 @@ const service = await listenOnLoopback(
       .map(decodeURIComponent);
     // Whoever follows a redirect comes here, and gets a 200.
     if (path !== FUNCTION_URL_PATH) return response.end();
-    const { username, project_id } = JSON.parse(await text(request));
+    const body = await text(request).catch(() => "{}"); // The program has ended.
+    const { username, project_id } = JSON.parse(body);
     const isRight = username === name && project_id === SEEDED.project_id;
     if (!isRight || status === "off") return request.socket.destroy();
     if (status === "silent") return;

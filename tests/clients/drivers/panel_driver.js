@@ -36,8 +36,7 @@ export async function runPanel(events, cwd) {
         const status = hasWaited
           ? await new Promise((resolve) => waiting.push(resolve))
           : service;
-        // Some engines have no `responseURL`: here, after a wait.
-        if (!hasWaited) this.responseURL = this.url;
+        if (!hasWaited) this.responseURL = this.url; // Some engines never have it.
         // A redirect ends in a 200 of another address.
         const isRedirect = status === "302";
         if (isRedirect) this.responseURL = "https://example.com/";
