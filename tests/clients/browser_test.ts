@@ -3,7 +3,7 @@ import { assertEquals } from "@std/assert";
 import { chromium } from "playwright-core";
 import { serveOnLoopback } from "../../tools/loopback.ts";
 import { SEEDED } from "../../tools/project.ts";
-import { readPage } from "../support/pages.ts";
+import { readBlock, readPage } from "../support/pages.ts";
 import { serviceUnderTest } from "../support/service_under_test.ts";
 
 /** Playwright takes the path or, if that is empty, the channel. */
@@ -16,8 +16,7 @@ Deno.test("browser: panel.js, from another origin", async () => {
   const { API_URL } = serviceUnderTest();
   const panel = await readPage("supabase/clients/panel.js");
   const code = panel.replace("https://<ref>.supabase.co", API_URL);
-  const callers = await readPage("supabase/clients/README.md");
-  const [, snippet] = callers.match(/```js\n(.+?)```/s) ?? [];
+  const snippet = await readBlock("supabase/clients/README.md", "js");
   const page = new Blob(["<!doctype html>"], { type: "text/html" });
   await using simulator = serveOnLoopback(() => new Response(page));
   await using browser = await chromium.launch(BROWSER);
@@ -30,7 +29,7 @@ Deno.test("browser: panel.js, from another origin", async () => {
       const showForm = () => start("${name}");
       const showPanel = () => resolve("unlock");
       const showLock = (result) => resolve("lock " + result);
-      ${snippet} })`;
+      ${snippet}\n })`;
     calls.push(await tab.evaluate(script));
   }
   assertEquals(calls, ["unlock", "lock inactive"]);

@@ -9,7 +9,7 @@ import { listenOnLoopback } from "../../tools/loopback.ts";
 import { FUNCTION_URL_PATH, SEEDED } from "../../tools/project.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { VERSIONS } from "../../tools/versions.ts";
-import { readPage } from "../support/pages.ts";
+import { readBlock, readPage } from "../support/pages.ts";
 import { runLine } from "../support/processes.ts";
 import { runPanel } from "./drivers/panel_driver.js";
 
@@ -137,7 +137,7 @@ const FILES: Record<string, Client> = {
 /**
  * Plays the lines of a scenario. Returns them with what the code did after each. Beside the events
  * of `scenarios.txt`, `run` gets `until SECOND` (time passes) and `print STEP`. It returns each
- * STEP, then what the code did, `asks` has the name or the request's body after it.
+ * STEP, then what the code did. After `asks` is the name, or the request's body.
  */
 async function play(run: Client["run"], lines: string[], cwd: string) {
   const events = lines.flatMap((line) => {
@@ -159,7 +159,6 @@ async function play(run: Client["run"], lines: string[], cwd: string) {
   );
 }
 
-const page = await readPage("supabase/clients/README.md");
 const scenarios = await readPage("supabase/clients/scenarios.txt");
 
 for (const [file, client] of Object.entries(FILES)) {
@@ -174,9 +173,8 @@ for (const [file, client] of Object.entries(FILES)) {
       assertStringIncludes(code, shipped);
       code = code.replaceAll(shipped, tested);
     }
-    const block = "```" + extname(file).slice(1) + "\n";
-    const snippet = page.split(block)[1]?.split("```")[0];
-    assert(snippet, "the page has a snippet for it");
+    const language = extname(file).slice(1);
+    const snippet = await readBlock("supabase/clients/README.md", language);
     const files = { [file]: code, [`snippet${extname(file)}`]: snippet };
     await using folder = await makeTempFolder(files);
     const dir = fileURLToPath(folder.url);

@@ -134,7 +134,8 @@ Deno.test("existing table: the page's commands adopt it, and undo that", async (
   const before = await server.exec(STATE);
   const [printed] = await server.exec(await read("Prints what undoes"));
 
-  await run("db push", { error: '"activation_keys" already exists' });
+  const error = 'relation "activation_keys" already exists';
+  await run("db push", { error });
   // "Adopt it", from step 5 on.
   await run("migration fetch");
   await run("migration repair 2026");

@@ -40,9 +40,7 @@ async function start() {
       // The caller's port identifies the connection.
       used.add(port);
       if (bad.has(port)) return new Response("", { status: 503 });
-      if (url.includes("user=eq.403&")) {
-        return new Response("", { status: 403 });
-      }
+      if (url.includes("=eq.403&")) return new Response("", { status: 403 });
       return Response.json([{ project_id: productOf(url) }]);
     }, { cert, key }),
   );

@@ -34,10 +34,10 @@ export async function runOnPlatform(command: string[]) {
   const profile = fileURLToPath(new URL("profile.yaml", folder.url));
   const env = { SUPABASE_ACCESS_TOKEN: `sbp_${"0123456789".repeat(4)}` };
   // On the pages, `functions` takes the linked project. None is linked here.
-  const args = command[0] === "functions" ? [...command, "--remote"] : command;
-  const allArgs = args.map((arg) => arg.replace(/^--remote$/, REMOTE))
-    .concat(`--profile=${profile}`, "--yes");
-  const { success, stderr } = await supabase(allArgs, PROJECT, env);
+  const linked = command[0] === "functions" ? [REMOTE] : [];
+  const args = command.map((arg) => arg === "--remote" ? REMOTE : arg)
+    .concat(linked, `--profile=${profile}`, "--yes");
+  const { success, stderr } = await supabase(args, PROJECT, env);
   // A warning is about `supabase/config.toml`.
   assert(success && !/^WARN/im.test(stderr), stderr);
   return requests;

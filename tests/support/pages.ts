@@ -43,6 +43,14 @@ export async function readSnippets(...pages: string[]) {
   return snippets;
 }
 
+/** Returns the first block of code in a language on a page. */
+export async function readBlock(page: string, language: string) {
+  const found = marked.lexer(await readPage(page))
+    .find((it) => it.type === "code" && it.lang === language);
+  if (!found) throw new Error(`${page} has no block of ${language}`);
+  return (found as Tokens.Code).text;
+}
+
 /** Returns the first command or statement on these pages that has this text. */
 export async function readSnippet(text: string, pages = OPERATORS) {
   const snippets = await readSnippets(...pages);

@@ -64,17 +64,16 @@ export async function startFunction(
 
   let output = "";
   const url = new URL("http://127.0.0.1");
-  let hasServed = false;
   const serving = Promise.withResolvers<void>();
   const collect = (text: string) => {
     output += text;
+    const hasServed = url.port !== "";
     // What comes before it serves is in `bootError`.
     if (watch && hasServed) process.stderr.write(text);
     // After each edit, the watcher takes another port: the last one counts.
     const [, address] = output.match(/.*Listening on (http:\S+)\s/s) ?? [];
     if (address) {
       url.href = address;
-      hasServed = true;
       serving.resolve();
     } else if (output.includes("Restarting on file change")) {
       // Deno's watcher prints this when the function fails, too. It would now wait for an edit.

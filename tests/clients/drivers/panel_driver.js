@@ -1,8 +1,9 @@
 // Runs panel.js in this process.
 import FakeTimers from "@sinonjs/fake-timers";
 import { readFileSync } from "node:fs";
+import { SEEDED } from "../../../tools/project.ts";
 
-const KEY = "check-username-active.6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
+const KEY = `check-username-active.${SEEDED.project_id}`;
 
 /** Runs the panel.js above a folder through events. Returns what `play` describes. */
 export async function runPanel(events, cwd) {
