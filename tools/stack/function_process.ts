@@ -20,7 +20,8 @@ export interface FunctionOptions {
 /**
  * Runs the function on a Data API as the platform does: in a process of its own, without the
  * environment of this one, with permission for network and environment alone. Downloads missing
- * packages first. Throws if the download fails, or if the process ends before it serves.
+ * packages first. Throws if the download fails, or if the process ends before it serves. With
+ * `watch`, a function that fails at its start is served once an edit has mended it.
  */
 export async function startFunction(
   dataApiUrl: string,
@@ -67,18 +68,12 @@ export async function startFunction(
   const serving = Promise.withResolvers<void>();
   const collect = (text: string) => {
     output += text;
-    const hasServed = url.port !== "";
-    // What comes before it serves is in `bootError`.
-    if (watch && hasServed) process.stderr.write(text);
+    if (watch) process.stderr.write(text);
     // After each edit, the watcher takes another port: the last one counts.
     const [, address] = output.match(/.*Listening on (http:\S+)\s/s) ?? [];
-    if (address) {
-      url.href = address;
-      serving.resolve();
-    } else if (output.includes("Restarting on file change")) {
-      // Deno's watcher prints this when the function fails, too. It would now wait for an edit.
-      kill();
-    }
+    if (!address) return;
+    url.href = address;
+    serving.resolve();
   };
   child.stdout.setEncoding("utf8").on("data", collect);
   child.stderr.setEncoding("utf8").on("data", collect);
