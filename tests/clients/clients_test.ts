@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { spawnSync } from "node:child_process";
 import { createServer } from "node:http";
-import { dirname, extname } from "node:path";
+import { extname } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { listenOnLoopback } from "../../tools/loopback.ts";
@@ -35,27 +35,29 @@ const service = await listenOnLoopback(
 );
 Deno.test.afterAll(() => service[Symbol.asyncDispose]());
 
+/** What happens to the file of a program's entry. The program runs this in a shell. */
+const STORAGE: Record<string, string> = {
+  "storage broken": "mkdir -p $FILE",
+  "storage cut": "truncate --size=11 $FILE",
+  "storage full": "prlimit --fsize=4 --pid=$PPID", // $PPID is the program.
+};
+const write = (entry: string, end: string) =>
+  `mkdir -p $(dirname $FILE); printf '%s${end}' '${entry}' > $FILE`;
+
 /**
- * Returns a function that plays events to a new process of a command, which keeps its entry in the
- * file `stored`, with `end` after it. What happens to the storage is done to that file: the driver
- * gets it as `sh COMMAND`.
+ * Returns a function that runs events in a new process of a command, whose entry is in `file`, with
+ * `end` after it. What happens to that file gets to the command as `sh LINE`.
  */
-const inProgram = (command: string, stored: string, end = "") => {
-  const storage: Record<string, string> = {
-    broken: `mkdir -p ${stored}`,
-    cut: `truncate --size=11 ${stored}`,
-    full: "prlimit --fsize=4 --pid=$PPID", // The program, which runs this.
-  };
+const inProgram = (command: string, file: string, end = "") => {
   const toLine = (event: string) => {
-    const [what, about = ""] = event.split(/ (.*)/);
-    if (what === "storage") return `sh ${storage[about]}`;
-    if (what !== "stored") return event;
-    const write = `printf '%s${end}' '${about}' > ${stored}`;
-    return `sh mkdir -p ${dirname(stored)}; ${write}`;
+    const entry = event.match(/^stored (.*)/)?.[1];
+    const line = entry ? write(entry, end) : STORAGE[event];
+    return line ? `sh ${line}` : event;
   };
   // The trap makes a write past the limit of `storage full` fail, not end the program.
   const folders = "LOCALAPPDATA=. XDG_DATA_HOME=$PWD"; // For Python and C#.
-  const line = `trap "" XFSZ; ${folders} LC_ALL=C.UTF-8 exec ${command}`;
+  const line =
+    `trap "" XFSZ; FILE=${file} ${folders} LC_ALL=C.UTF-8 exec ${command}`;
 
   return async (events: string[], cwd: string) => {
     const running = runLine(line, { cwd, timeout: 60_000 });
@@ -65,13 +67,18 @@ const inProgram = (command: string, stored: string, end = "") => {
   };
 };
 
+/** Lets a driver check that stopping waits for a callback: of a 200, and then of a recent one. */
+const checkThreads = (driver: string) =>
+  `mkdir threads && cd threads && printf 'threads\nthreads' |
+    LOCALAPPDATA=. XDG_DATA_HOME=$PWD ${driver}`;
+
 const DRIVERS = fileURLToPath(new URL("drivers", import.meta.url));
 const STORED_FILE = `check-username-active/${SEEDED.project_id}.txt`;
 const ADDRESS = "https://<ref>.supabase.co";
 
 interface Client {
   needs: string[]; // Commands without which its test is left out.
-  build: string; // Parses or compiles file and snippet of the page; checks how threads stop.
+  build: string; // Parses or compiles the file and the page's snippet; checks how threads stop.
   run: (events: string[], cwd: string) => Promise<string[]>;
   skips: RegExp; // Scenarios that do not concern it.
   edits: Record<string, string>; // In the file, to simulate time and to ask the service above.
@@ -88,9 +95,8 @@ const FILES: Record<string, Client> = {
   },
   "check_active.py": {
     needs: ["python3", "prlimit"],
-    build: `export LOCALAPPDATA=. PYTHONPATH=.
-      python3 ${DRIVERS}/check_active_threads.py &&
-      python3 -c 'import snippet; snippet.start("A")'`,
+    build: `LOCALAPPDATA=. python3 -c 'import snippet; snippet.start("A")' &&
+      ${checkThreads(`python3 ${DRIVERS}/check_active_driver.py`)}`,
     run: inProgram(`python3 ${DRIVERS}/check_active_driver.py`, STORED_FILE),
     skips: /frames|storage cut/,
     edits: {
@@ -118,7 +124,7 @@ const FILES: Record<string, Client> = {
     needs: ["mcs", "mono", "prlimit"],
     build: `mcs -langversion:7 -warnaserror -r:System.Net.Http -out:a.exe \
         ActivationCheck.cs snippet.cs ${DRIVERS}/ActivationCheckDriver.cs &&
-      XDG_DATA_HOME=$PWD mono a.exe threads`,
+      ${checkThreads("mono ../a.exe")}`,
     run: inProgram("mono ../a.exe", STORED_FILE),
     skips: /frames|storage cut/,
     edits: {

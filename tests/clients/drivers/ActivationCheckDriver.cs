@@ -11,14 +11,25 @@ static class Simulated
     public static string Query; // For the service of the test.
     static string service = "200";
     static readonly List<string> answers = new List<string>(); // Of a service that was silent.
-    static double nowS, untilS, clockS = 2000000;
+    static double nowS, clockS = 2000000;
 
-    // Lets time pass, and handles events, until isOver(). An ask runs to its end in here.
-    static void WaitUntil(Func<bool> isOver)
+    sealed class Wait : TaskCompletionSource<bool> { public Func<bool> IsOver; }
+    static readonly List<Wait> waits = new List<Wait>();
+
+    static Task WaitUntil(Func<bool> isOver)
     {
-        while (!isOver())
-            if (nowS < untilS) nowS = Math.Round(nowS + 0.1, 1);
-            else HandleEvent();
+        var wait = new Wait { IsOver = isOver };
+        waits.Add(wait);
+        return wait.Task;
+    }
+
+    static void EndWaits()
+    {
+        for (Wait wait; (wait = waits.Find(it => it.IsOver())) != null;)
+        {
+            waits.Remove(wait);
+            wait.SetResult(true); // What awaits it runs in here.
+        }
     }
 
     public static DateTimeOffset UtcNow =>
@@ -27,19 +38,18 @@ static class Simulated
     public static Task Delay(TimeSpan time)
     {
         var endS = nowS + time.TotalSeconds;
-        WaitUntil(() => nowS >= endS);
-        return Task.CompletedTask;
+        return WaitUntil(() => nowS >= endS);
     }
 
     // Waits while the service is silent. Then blocks until the service of the test has responded.
-    public static Task<ActivationCheck.Result> CheckActiveAsync(string name)
+    public static async Task<ActivationCheck.Result> CheckActiveAsync(string name)
     {
         Console.WriteLine("asks " + name);
-        var (status, answersBefore, endS) = (service, answers.Count, nowS + 10);
-        if (status == "silent") WaitUntil(() => nowS >= endS || answers.Count > answersBefore);
-        if (answers.Count > answersBefore) status = answers[answersBefore];
+        var (status, before, endS) = (service, answers.Count, nowS + 10);
+        if (status == "silent") await WaitUntil(() => nowS >= endS || answers.Count > before);
+        if (answers.Count > before) status = answers[before];
         Query = "?" + status + "&" + Uri.EscapeDataString(name);
-        return Task.FromResult(ActivationCheck.CheckActiveAsync(name).Result);
+        return ActivationCheck.CheckActiveAsync(name).Result;
     }
 
     static async void Ask(string name)
@@ -56,22 +66,6 @@ static class Simulated
         catch (InvalidOperationException) { Console.WriteLine("error"); }
     }
 
-    static void HandleEvent()
-    {
-        var line = Console.ReadLine();
-        if (line == null) Environment.Exit(0);
-        var words = (line + " ").Split(new[] { ' ' }, 2);
-        var about = words[1].Trim();
-        if (words[0] == "until") untilS = double.Parse(about);
-        if (words[0] == "print") Console.WriteLine(about);
-        if (words[0] == "sh") Process.Start("sh", "-c \"" + about + "\"").WaitForExit();
-        if (words[0] == "ask") Ask(about);
-        if (words[0] == "stop") ActivationCheck.StopAsking();
-        if (words[0] == "service") service = about;
-        if (words[0] == "answer") answers.Add(about);
-        if (words[0] == "clock") clockS += int.Parse(about);
-    }
-
     // Fails unless StopAsking waits for the callback that another thread runs.
     static void CheckThreads()
     {
@@ -83,9 +77,23 @@ static class Simulated
         if (!hasEnded) throw new Exception("A callback runs after StopAsking.");
     }
 
-    static void Main(string[] args)
+    static void Main()
     {
-        if (args.Length == 0) WaitUntil(() => false); // Until the process exits.
-        for (var asking = 1; asking <= 2; asking++) CheckThreads(); // The second has a recent 200.
+        for (string line; (line = Console.ReadLine()) != null; EndWaits())
+        {
+            var words = (line + " ").Split(new[] { ' ' }, 2);
+            var about = words[1].Trim();
+            if (words[0] == "until")
+                for (var endS = double.Parse(about); nowS < endS; EndWaits())
+                    nowS = Math.Round(nowS + 0.1, 1);
+            if (words[0] == "print") Console.WriteLine(about);
+            if (words[0] == "sh") Process.Start("sh", "-c \"" + about + "\"").WaitForExit();
+            if (words[0] == "ask") Ask(about);
+            if (words[0] == "stop") ActivationCheck.StopAsking();
+            if (words[0] == "service") service = about;
+            if (words[0] == "answer") answers.Add(about);
+            if (words[0] == "clock") clockS += int.Parse(about);
+            if (words[0] == "threads") CheckThreads();
+        }
     }
 }

@@ -1,46 +1,62 @@
 """Reads events, a line each, and prints what check_active.py does, as `play` describes."""
 import os
 import sys
-from threading import Event, Thread
+import threading
+import time
 from types import SimpleNamespace
 from urllib.parse import quote
 
 sys.path.insert(0, "..")
 import check_active as code
 
-check_active, address = code.check_active, code.SERVICE
-service = "200"
+check_active, keep_asking, address = code.check_active, code._keep_asking, code.SERVICE
+world = SimpleNamespace(service="200", now_s=0, clock_s=2_000_000)
 answers = []  # What a silent service sent in the end, in this order.
-now_s = until_s = 0
-clock_s = 2_000_000  # At second 0.
+
+# One thread runs at a time: the main one, which lets time pass, or one that asks.
+waiting = []  # Of each thread that waits: when that is over, and what resumes it.
+has_paused = threading.Semaphore(0)  # The thread that was resumed waits, or has ended.
 
 def wait_until(is_over):
-    """Lets time pass, and handles events, until is_over(). An ask runs to its end in here."""
-    global now_s
-    while not is_over():
-        if now_s < until_s:
-            now_s = round(now_s + 0.1, 1)
-        else:
-            handle_event()
+    resumed = threading.Semaphore(0)
+    waiting.append((is_over, resumed))
+    has_paused.release()
+    resumed.acquire()
+
+def resume_threads():
+    while over := next((it for it in waiting if it[0]()), None):
+        waiting.remove(over)
+        over[1].release()
+        has_paused.acquire()
+
+def pass_time(until_s):
+    while world.now_s < float(until_s):
+        world.now_s = round(world.now_s + 0.1, 1)
+        resume_threads()
+
+def simulated_keep_asking(*args):
+    try:
+        keep_asking(*args)
+    except RuntimeError:
+        print("error")
+    finally:
+        has_paused.release()
 
 def simulated_check(name):
     """Waits while the service is silent. Then gets the status from the service of the test."""
     print("asks", name)
-    status, answers_before, end_s = service, len(answers), now_s + 10
+    status, before, end_s = world.service, len(answers), world.now_s + 10
     if status == "silent":
-        wait_until(lambda: now_s >= end_s or len(answers) > answers_before)
-        status = answers[answers_before] if len(answers) > answers_before else status
+        wait_until(lambda: world.now_s >= end_s or len(answers) > before)
+    if len(answers) > before:
+        status = answers[before]
     code.SERVICE = f"{address}?{status}&{quote(name)}"
     return check_active(name)
 
-class SimulatedEvent(Event):
+class SimulatedEvent(threading.Event):
     def wait(self, seconds):
-        end_s = now_s + seconds
-        wait_until(lambda: now_s >= end_s)
-
-class SimulatedThread(Thread):
-    def start(self):  # Only a request has a thread of its own here.
-        super().start() if self._target is code._ask else self.run()
+        end_s = world.now_s + seconds
+        wait_until(lambda: self.is_set() or world.now_s >= end_s)
 
 def ask(name):
     def call(what):
@@ -48,33 +64,42 @@ def ask(name):
         if name.endswith("!"):
             raise RuntimeError
 
-    try:
-        code.start_asking(name, lambda: call("unlock"), lambda result: call(f"lock {result}"))
-    except RuntimeError:
-        print("error")
+    code.start_asking(name, lambda: call("unlock"), lambda result: call(f"lock {result}"))
+    has_paused.acquire()
 
-def handle_event():
-    global service, until_s, clock_s
-    event, _, about = (sys.stdin.readline().rstrip("\n") or sys.exit()).partition(" ")
-    if event == "until":
-        until_s = float(about)
-    if event == "print":
-        print(about)
-    if event == "sh":
-        os.system(about)
-    if event == "ask":
-        ask(about)
-    if event == "stop":
-        code.stop_asking()
-    if event == "service":
-        service = about
-    if event == "answer":
-        answers.append(about)
-    if event == "clock":
-        clock_s += int(about)
+def check_threads(_):
+    """Fails unless stop_asking() waits for the callback that another thread runs."""
+    begun, ended = threading.Event(), threading.Event()
+
+    def unlock():
+        begun.set()
+        time.sleep(0.3)
+        ended.set()
+
+    code.start_asking("A", unlock, None)
+    begun.wait(10)
+    code.stop_asking()
+    assert ended.is_set()
+    has_paused.acquire()  # The thread has ended, too.
 
 code.check_active = simulated_check
-code.time = SimpleNamespace(time=lambda: clock_s + now_s)
+code._keep_asking = simulated_keep_asking
+code.time = SimpleNamespace(time=lambda: world.clock_s + world.now_s)
 code.random = SimpleNamespace(uniform=lambda *bounds: {(0.5, 1.5): 1}[bounds])  # Others fail.
-code.threading = SimpleNamespace(Event=SimulatedEvent, Thread=SimulatedThread)
-wait_until(lambda: False)
+code.threading = SimpleNamespace(Event=SimulatedEvent, Thread=threading.Thread)
+
+happens = {
+    "until": pass_time,
+    "print": print,
+    "sh": os.system,
+    "ask": ask,
+    "stop": lambda _: code.stop_asking(),
+    "service": lambda status: setattr(world, "service", status),
+    "answer": answers.append,
+    "clock": lambda seconds: setattr(world, "clock_s", world.clock_s + int(seconds)),
+    "threads": check_threads,
+}
+for line in sys.stdin:
+    event, _, about = line.rstrip("\n").partition(" ")
+    happens[event](about)
+    resume_threads()

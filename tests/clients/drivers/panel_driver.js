@@ -5,6 +5,13 @@ import { SEEDED } from "../../../tools/project.ts";
 
 const KEY = `check-username-active.${SEEDED.project_id}`;
 
+/** Requests after some responses. After any other, they have its status and the address asked. */
+const RESPONSES = {
+  off: { status: 0 },
+  302: { status: 200, responseURL: "https://example.com/" }, // The engine has followed it.
+  499: { status: 499 }, // Not every engine has `responseURL`.
+};
+
 /** Runs the panel.js above a folder through events. Returns what `play` describes. */
 export async function runPanel(events, cwd) {
   const code = readFileSync(`${cwd}/../panel.js`, "utf8");
@@ -33,15 +40,11 @@ export async function runPanel(events, cwd) {
       }
       async send(body) {
         print(`${this.method === "POST" ? "asks" : this.method} ${body}`);
-        const hasWaited = service === "silent";
-        const status = hasWaited
+        const answer = service === "silent"
           ? await new Promise((resolve) => waiting.push(resolve))
           : service;
-        if (!hasWaited) this.responseURL = this.url; // Some engines never have it.
-        // A redirect ends in a 200 of another address.
-        const isRedirect = status === "302";
-        if (isRedirect) this.responseURL = "https://example.com/";
-        this.status = isRedirect ? 200 : Number(status) || 0;
+        const usual = { status: Number(answer), responseURL: this.url };
+        Object.assign(this, RESPONSES[answer] ?? usual);
         this.readyState = 2; // The body never comes.
         this.onreadystatechange?.();
       }
