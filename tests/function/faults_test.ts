@@ -115,7 +115,7 @@ const LATER_DECIDES: Fault[] = [
   ["one 200 that is cut", firstThen(text("["), aRow), ACTIVE, 2],
   ["one empty 200", firstThen(text(""), noRow), NOT_FOUND, 2],
   ["one dropped connection", firstThen(drop, aRow), ACTIVE, 2],
-  // A second attempt would get the second response: silence must not cause one.
+  // A busy Data API gets one query: a second attempt would get the second response.
   ["a row after 4 s", firstThen(rowAfter(4_000), noRow), ACTIVE],
   ["silence", firstThen(hang, aRow), "timeout 0"],
   // A failure that does not pass is a 500 in the end.

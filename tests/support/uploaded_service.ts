@@ -63,7 +63,8 @@ async function startMainWorker(target: string | URL) {
         yield piece;
       }
     }, outgoing);
-    const [result] = await Promise.allSettled([responded, upload]); // Waits for both.
+    // Waits for both. An upload that breaks off may have a response all the same.
+    const [result] = await Promise.allSettled([responded, upload]);
     if (result.status === "rejected") return void response.destroy();
     const incoming: IncomingMessage = result.value[0];
     response.writeHead(incoming.statusCode ?? 0, incoming.headers);
