@@ -41,8 +41,9 @@ export function createLookup(url: string, secretKey: string) {
       rows.every((row) => row?.project_id === project_id);
     if (isSound) return rows.length > 0 ? "active" : "not_found";
 
-    // The connections may be what is wrong: the next lookups get others.
-    if (isTransient(result)) replaceConnections();
+    // The connections may be what is wrong, also if nothing came in time: the next lookups get
+    // others.
+    if (!result || isTransient(result)) replaceConnections();
     logLookupFailure(result, Math.round(performance.now() - startedAt));
     return "lookup_failed";
   };

@@ -31,7 +31,8 @@ const MIN_COUNTED_BYTES = 2 * 1024;
  * why there is none: it is too long, does not arrive within 10 s, or breaks off. Never throws.
  */
 export async function readBody(request: Request) {
-  // In chunks, `Content-Length` does not count. Deno 2.1, the platform's, lets it through.
+  // With `Transfer-Encoding`, `Content-Length` does not count. Deno 2.1, the platform's, passes on
+  // both.
   const isChunked = request.headers.has("Transfer-Encoding");
   const declared = isChunked ? null : request.headers.get("Content-Length");
   if (declared !== null && Number(declared) <= MAX_BODY_BYTES) {
@@ -82,7 +83,7 @@ async function discard(pieces: AsyncIterable<Uint8Array>) {
   let bytes = 0;
   for await (const { length } of pieces) {
     bytes += Math.max(length, MIN_COUNTED_BYTES);
-    // Wait instead of responding: whoever sends without end would begin anew at once.
+    // A response would let an endless sender begin its next request at once.
     if (bytes > MAX_DISCARDED_BYTES) await new Promise(() => {});
   }
 }
@@ -94,7 +95,7 @@ async function* piecesOf(body: ReadableStream<Uint8Array>) {
     // Each piece goes into the same memory: otherwise Deno takes 64 KB for a piece of one byte.
     reader = body.getReader({ mode: "byob" });
   } catch {
-    // Not a byte stream: the request was made in this process, as by a test.
+    // No byte stream: the request was made in this process, or comes from another runtime.
     return yield* body;
   }
   let read = await reader.read(new Uint8Array(MAX_BODY_BYTES));

@@ -18,11 +18,14 @@ const MAX_IDLE_MS = 10_000;
  */
 const MIN_KEPT_MS = 5_000;
 
-/** Stands in for a text that is too long: JSON, but no list, so a 200 is malformed and final. */
-const NO_ROWS = "{}";
+/** Replaces a text that is too long. A 200 with it is malformed, and not asked again. */
+const NOT_A_LIST = "{}";
 
-/** Stands in for an empty text, or a list with a 404: not JSON, so supabase-js reports an error. */
-const NO_JSON = "not JSON";
+/**
+ * Replaces a text that supabase-js would take for a success. It makes an error of this one, and a
+ * 200 with it is asked again, like one that was cut.
+ */
+const NOT_JSON = "not JSON";
 
 /** The client that holds the connections to the Data API. */
 let httpClient = makeHttpClient();
@@ -67,35 +70,31 @@ export const fetchDataApi: typeof fetch = async (input, init) => {
   const response = await fetch(input, { ...init, ...options });
   const isTooLong = Number(response.headers.get("Content-Length")) > MAX_BYTES;
   if (isTooLong) await response.body?.cancel();
-  let text = isTooLong ? NO_ROWS : await response.text();
+  let text = isTooLong ? NOT_A_LIST : await response.text();
   // supabase-js would take an empty 200 or 404, or a 404 with an array, for a success.
   if (text === "" || (response.status === 404 && /^\s*\[/.test(text))) {
-    text = NO_JSON;
+    text = NOT_JSON;
   }
   // The same response with another text: `new Response` would reject a status such as 600.
   return Object.assign(response, { text: () => Promise.resolve(text) });
 };
 
-/**
- * What supabase-js makes of a response of the Data API. Status 0: no whole response came.
- * `undefined`: no query had ended when time was up.
- */
-export type Result = PostgrestSingleResponse<unknown> | undefined;
+/** What supabase-js makes of a response of the Data API. Status 0: no whole response came. */
+export type Result = PostgrestSingleResponse<unknown>;
 
 /**
  * Tells whether a result is a failure that may pass. These are:
- * - no whole response; or none in time, for which only the connections are replaced;
+ * - no whole response;
  * - a 200 whose text is not JSON, because Deno takes some cut responses for whole;
  * - 502 to 599, which gateways and PostgREST return during an outage;
  * - a 400 with an empty code, which PostgREST returns for the queries in flight when PostgreSQL
  *   crashes;
  * - a 401 `PGRST303`, which hosted projects return for a sound key now and then.
  *
- * @param result The result of a query, or the last one of a failed lookup.
- * @returns Whether to ask again or, after the last one, to replace the connections.
+ * @param result The result of a query.
+ * @returns Whether another query may succeed.
  */
-export function isTransient(result: Result): boolean {
-  const { status = 0, error } = result ?? {};
+export function isTransient({ status, error }: Result): boolean {
   return status === 0 ||
     // The text is not JSON.
     (status === 200 && error !== null) ||

@@ -20,7 +20,7 @@ export default {
     if (request.method !== "POST") return respond("method_not_allowed");
 
     const check = await readActivationCheck(request);
-    // A string names the response to a request that is wrong.
+    // A string: the request is wrong, and this is the name of its response.
     return respond(typeof check === "string" ? check : await lookup(check));
   },
 };

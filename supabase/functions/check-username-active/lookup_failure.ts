@@ -8,12 +8,15 @@ const Code = z.string().check(z.regex(/^([A-Z0-9]{5}|PGRST(\d{3}|X\d{2}))$/));
  * Logs a failed lookup as one JSON line. From a response, it takes the status, and the code if it
  * has the form of PostgreSQL's or PostgREST's; never a message.
  *
- * @param failure The last failure of the lookup. Nothing, when no attempt had ended.
+ * @param failure The last failure of the lookup. `undefined`: time ran out in the first attempt.
  * @param duration_ms How long it took, in milliseconds.
  */
-export function logLookupFailure(failure: Result, duration_ms: number): void {
+export function logLookupFailure(
+  failure: Result | undefined,
+  duration_ms: number,
+): void {
   const { status = 0, error } = failure ?? {};
-  // 0: no whole response. 200: no sound list of rows. No failure at all: time ran out first.
+  // 0: no whole response. 200: no sound list of rows.
   const kinds: Record<number, string> = { 0: "unreachable", 200: "malformed" };
   const kind = !failure ? "timeout" : kinds[status] ?? `http_${status}`;
   // The error may be any JSON, whatever its type says.
