@@ -1,4 +1,4 @@
-/** panel.js and its page's snippet in a real browser: another origin asks the local stack. */
+/** panel.js in a real browser, called as clients/README.md shows: it asks from another origin. */
 import { assertEquals } from "@std/assert";
 import { chromium } from "playwright-core";
 import { serveOnLoopback } from "../../tools/loopback.ts";

@@ -35,29 +35,32 @@ const service = await listenOnLoopback(
 );
 Deno.test.afterAll(() => service[Symbol.asyncDispose]());
 
-/** What happens to the file of a program's entry. The program runs this in a shell. */
+/** The shell line for each event that does something to the stored file. */
 const STORAGE: Record<string, string> = {
   "storage broken": "mkdir -p $FILE",
   "storage cut": "truncate --size=11 $FILE",
-  "storage full": "prlimit --fsize=4 --pid=$PPID", // $PPID is the program.
+  "storage full": "prlimit --fsize=4 --pid=$PPID", // $PPID is the driver.
 };
-const write = (entry: string, end: string) =>
-  `mkdir -p $(dirname $FILE); printf '%s${end}' '${entry}' > $FILE`;
+
+/** Where Python's and C#'s code stores: in the folder in which the driver runs. */
+const HERE = "LOCALAPPDATA=. XDG_DATA_HOME=$PWD";
 
 /**
- * Returns a function that runs events in a new process of a command, whose entry is in `file`, with
- * `end` after it. What happens to that file gets to the command as `sh LINE`.
+ * Returns a function that runs events in a new process of a driver. Events that do something to the
+ * stored file (its path is `file`, its last characters are `end`) become `sh LINE`: the driver runs
+ * this line.
  */
-const inProgram = (command: string, file: string, end = "") => {
+const inProgram = (driver: string, file: string, end = "") => {
   const toLine = (event: string) => {
     const entry = event.match(/^stored (.*)/)?.[1];
-    const line = entry ? write(entry, end) : STORAGE[event];
+    const line = entry
+      ? `mkdir -p $(dirname $FILE); printf '%s${end}' '${entry}' > $FILE`
+      : STORAGE[event];
     return line ? `sh ${line}` : event;
   };
   // The trap makes a write past the limit of `storage full` fail, not end the program.
-  const folders = "LOCALAPPDATA=. XDG_DATA_HOME=$PWD"; // For Python and C#.
   const line =
-    `trap "" XFSZ; FILE=${file} ${folders} LC_ALL=C.UTF-8 exec ${command}`;
+    `trap "" XFSZ; FILE=${file} ${HERE} LC_ALL=C.UTF-8 exec ${driver}`;
 
   return async (events: string[], cwd: string) => {
     const running = runLine(line, { cwd, timeout: 60_000 });
@@ -67,10 +70,9 @@ const inProgram = (command: string, file: string, end = "") => {
   };
 };
 
-/** Lets a driver check that stopping waits for a callback: of a 200, and then of a recent one. */
+/** Lets a driver check how threads stop. The second time, it begins with the first one's 200. */
 const checkThreads = (driver: string) =>
-  `mkdir threads && cd threads && printf 'threads\nthreads' |
-    LOCALAPPDATA=. XDG_DATA_HOME=$PWD ${driver}`;
+  `mkdir threads && cd threads && printf 'threads\nthreads' | ${HERE} ${driver}`;
 
 const DRIVERS = fileURLToPath(new URL("drivers", import.meta.url));
 const STORED_FILE = `check-username-active/${SEEDED.project_id}.txt`;
@@ -95,7 +97,9 @@ const FILES: Record<string, Client> = {
   },
   "check_active.py": {
     needs: ["python3", "prlimit"],
-    build: `LOCALAPPDATA=. python3 -c 'import snippet; snippet.start("A")' &&
+    build: `${HERE} python3 -c 'import snippet; snippet.start("A")' &&
+      ${HERE} timeout 30 python3 -c 'import check_active as it
+it.SERVICE += "?silent"; assert it.check_active("A") == "no answer"' &&
       ${checkThreads(`python3 ${DRIVERS}/check_active_driver.py`)}`,
     run: inProgram(`python3 ${DRIVERS}/check_active_driver.py`, STORED_FILE),
     skips: /frames|storage cut/,
@@ -141,9 +145,10 @@ const FILES: Record<string, Client> = {
 };
 
 /**
- * Plays the lines of a scenario. Returns them with what the code did after each. Beside the events
- * of `scenarios.txt`, `run` gets `until SECOND` (time passes) and `print STEP`. It returns each
- * STEP, then what the code did. After `asks` is the name, or the request's body.
+ * Plays the lines of a scenario. Returns them with what the code did after each. For the line
+ * `3 stop; answer 200`, `run` gets `until 3` (time passes), `print 3 stop; answer 200` (which it
+ * returns as a line of its own), `stop`, and `answer 200`. It returns a line for each thing that
+ * the code does: as in `scenarios.txt`, or for a request, `asks` and its body.
  */
 async function play(run: Client["run"], lines: string[], cwd: string) {
   const events = lines.flatMap((line) => {

@@ -79,13 +79,15 @@ static class Simulated
 
     static void Main()
     {
-        for (string line; (line = Console.ReadLine()) != null; EndWaits())
+        for (string line; (line = Console.ReadLine()) != null;)
         {
             var words = (line + " ").Split(new[] { ' ' }, 2);
             var about = words[1].Trim();
-            if (words[0] == "until")
-                for (var endS = double.Parse(about); nowS < endS; EndWaits())
-                    nowS = Math.Round(nowS + 0.1, 1);
+            while (words[0] == "until" && nowS < double.Parse(about))
+            {
+                nowS = Math.Round(nowS + 0.1, 1);
+                EndWaits();
+            }
             if (words[0] == "print") Console.WriteLine(about);
             if (words[0] == "sh") Process.Start("sh", "-c \"" + about + "\"").WaitForExit();
             if (words[0] == "ask") Ask(about);
@@ -94,6 +96,7 @@ static class Simulated
             if (words[0] == "answer") answers.Add(about);
             if (words[0] == "clock") clockS += int.Parse(about);
             if (words[0] == "threads") CheckThreads();
+            EndWaits();
         }
     }
 }

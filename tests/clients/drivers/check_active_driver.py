@@ -2,7 +2,6 @@
 import os
 import sys
 import threading
-import time
 from types import SimpleNamespace
 from urllib.parse import quote
 
@@ -14,7 +13,7 @@ world = SimpleNamespace(service="200", now_s=0, clock_s=2_000_000)
 answers = []  # What a silent service sent in the end, in this order.
 
 # One thread runs at a time: the main one, which lets time pass, or one that asks.
-waiting = []  # Of each thread that waits: when that is over, and what resumes it.
+waiting = []  # Of each thread that waits: when its wait is over, and what resumes it.
 has_paused = threading.Semaphore(0)  # The thread that was resumed waits, or has ended.
 
 def wait_until(is_over):
@@ -24,10 +23,11 @@ def wait_until(is_over):
     resumed.acquire()
 
 def resume_threads():
-    while over := next((it for it in waiting if it[0]()), None):
-        waiting.remove(over)
-        over[1].release()
-        has_paused.acquire()
+    for is_over, resumed in list(waiting):
+        if is_over():
+            waiting.remove((is_over, resumed))
+            resumed.release()
+            has_paused.acquire()
 
 def pass_time(until_s):
     while world.now_s < float(until_s):
@@ -70,13 +70,7 @@ def ask(name):
 def check_threads(_):
     """Fails unless stop_asking() waits for the callback that another thread runs."""
     begun, ended = threading.Event(), threading.Event()
-
-    def unlock():
-        begun.set()
-        time.sleep(0.3)
-        ended.set()
-
-    code.start_asking("A", unlock, None)
+    code.start_asking("A", lambda: (begun.set(), threading.Event().wait(0.3), ended.set()), None)
     begun.wait(10)
     code.stop_asking()
     assert ended.is_set()
