@@ -39,7 +39,7 @@ const SEEDED_HAS_KEY =
   `update ${KEYS} set curr_user = '${SEEDED.username}' where id = '${ID}2'`;
 const SIMILAR = `${MOVED};
   update ${KEYS} set curr_user = ' O''BRIEN #8' where id = '${ID}2'`;
-/** Key 1 is revoked, 2 lost, 3 used, 4 used by "wrongname" (from <wrong name>); one is new. */
+/** Key 1 is revoked, 2 lost, 3 used, and 4 used by the page's `<wrong name>`; one is new. */
 const DAMAGED = `
   delete from ${KEYS} where id in ('<key>', '${ID}2');
   update ${KEYS} set curr_user = 'used' where id = '${ID}3';
@@ -51,19 +51,23 @@ const LEFT_OUT = [
   /^(cd|git (clone|switch|pull|checkout|rev-parse|diff <commit>))/, // Work in a clone.
   /^npx -y deno@2.9.6 task /,
   RegExp(`^${pages.CLI}(start|functions serve|login|link)`), // Need Docker or an account.
-  RegExp(`^${pages.CLI}db push --remote$`), // tests/deploy runs this and the next.
+  // tests/deploy runs these two.
+  RegExp(`^${pages.CLI}db push --remote$`),
   RegExp(`^${pages.CLI}functions deploy check-username-active --use-api$`),
 ];
 
-/** A test of snippets. A result: how many rows, or a text in the output or the CLI's requests. */
+/** What a snippet gives: so many rows; or a text in its output, or in the CLI's requests. */
+type Result = number | string;
+
+/** A test: what has happened, the snippets to run, in order, and what the function then says. */
 interface Work {
-  /** SQL for what has happened to the keys. */
-  after?: string;
+  /** SQL for what has happened since the export. */
+  given?: string;
   /** Values of placeholders in SQL that override VALUES. */
   values?: Record<string, string>;
-  /** Snippets to run, in order: a text in or just before each, then one result for each run. */
-  run: [text: string, ...results: (number | string)[]][];
-  /** What the function then responds about users: by default, that NAME has a key. */
+  /** Of each snippet: a text in it or just before it on the page, and a result for each run. */
+  run: [text: string, ...results: Result[]][];
+  /** The function's responses about users: by default, that NAME has a key. */
   then?: Record<string, Expected>;
 }
 
@@ -74,30 +78,30 @@ const LOCKED = { [NAME]: NOT_FOUND };
 
 /** The tests of the snippets under each heading. */
 const WORK: Record<string, Work[]> = {
-  "Run it": [{ after: SEEDED_HAS_KEY, run: [["In a second", "HTTP/1.1 200"]] }],
+  "Run it": [{ given: SEEDED_HAS_KEY, run: [["In a second", "HTTP/1.1 200"]] }],
   "Deploy": [{ run: [["a name nobody has", "HTTP/1.1 499"]] }],
   "Operate check-username-active": [{ run: [["Ask", "HTTP/1.1 200"]] }],
   "It works": [
     { run: [["Choose", '"product"'], ["Give", 1]], then: { nobody: ACTIVE } },
-    { after: MOVED, run: [["Remove it", 1]], then: { nobody: NOT_FOUND } },
+    { given: MOVED, run: [["Remove it", 1]], then: { nobody: NOT_FOUND } },
   ],
   "Keys": [
     { run: [["List products", '"issued":4,"activated":2']] },
     { run: [["List a product's keys", 4], ["Issue", 2]] },
-    { after: UNUSED, run: [["Record the first use", 1, 0]] },
-    { after: FOREIGN, run: [["Record the first use", 0]], then: LOCKED },
-    { after: MOVED, run: [["Move", 1]] },
+    { given: UNUSED, run: [["Record the first use", 1, 0]] },
+    { given: FOREIGN, run: [["Record the first use", 0]], then: LOCKED },
+    { given: MOVED, run: [["Move", 1]] },
     { run: [["Release", 1]], then: LOCKED },
     { run: [["Revoke", 1]], then: LOCKED },
-    { after: REVOKED, run: [["Put back", 1]] },
+    { given: REVOKED, run: [["Put back", 1]] },
   ],
   "Your back end": [
-    { after: UNUSED, run: [["Issue", 1], ["Record its first use", 1, 0]] },
-    { after: FOREIGN, run: [["Record its first use", 0]], then: LOCKED },
+    { given: UNUSED, run: [["Issue", 1], ["Record its first use", 1, 0]] },
+    { given: FOREIGN, run: [["Record its first use", 0]], then: LOCKED },
   ],
   "Watch it": [{ run: [["count a day's calls", "group by status"]] }],
   "Back it up": [{
-    after: REVOKED,
+    given: REVOKED,
     run: [["Export", 4], ["in the file", "4\n"], ["in the table", '"count":4']],
     then: LOCKED,
   }],
@@ -111,31 +115,31 @@ const WORK: Record<string, Work[]> = {
   }],
   "Move to another project": [
     { run: [["--remote=<old ref>", 5]] },
-    { after: REVOKED, run: [["//<new ref>", "HTTP/1.1 201", "HTTP/1.1 200"]] },
+    { given: REVOKED, run: [["//<new ref>", "HTTP/1.1 201", "HTTP/1.1 200"]] },
   ],
   "There is no active key for this name": [
     {
-      after: SIMILAR,
+      given: SIMILAR,
       run: [["Look them up", 3, '"same_product":false,"same_name":true']],
       then: LOCKED,
     },
     {
-      after: SIMILAR,
-      values: { key: "<key>" }, // Left as it is.
+      given: SIMILAR,
+      values: { key: "<key>" }, // Left as it is, as the page says.
       run: [["Look them up", 2]],
       then: LOCKED,
     },
-    { after: UNUSED, run: [["record the first use", 1, 0]] },
-    { after: MOVED, run: [["Move it", 1]] },
+    { given: UNUSED, run: [["record the first use", 1, 0]] },
+    { given: MOVED, run: [["Move it", 1]] },
   ],
   '500, "Database error"': [{ run: [["Read the log", "'lookup_failed'"]] }],
   "The secret key leaked": [
     { run: [["Try the leaked key: 401", "HTTP/1.1 401"]] },
-    { after: REVOKED, run: [["Export", 4], ["Compare", NAME]], then: LOCKED },
+    { given: REVOKED, run: [["Export", 4], ["Compare", NAME]], then: LOCKED },
   ],
   "A flood": [{ run: [["List the", "by address"], ["delete the", DELETED]] }],
   "Keys are lost or wrong": [{
-    after: DAMAGED,
+    given: DAMAGED,
     run: [
       ["Delete the function first", DELETED],
       ["Make a table for the export", 0],
@@ -156,7 +160,7 @@ const WORK: Record<string, Work[]> = {
     then: LOCKED,
   }],
   "Log codes": [
-    { after: DENIED, run: [["42501", 0]] },
+    { given: DENIED, run: [["42501", 0]] },
     // Only that PostgreSQL takes them: nothing here has an old schema, or holds a lock.
     {
       run: [["PGRST205", 0], ["End what this lists", 1], ["List the locks", 0]],
@@ -170,18 +174,18 @@ const { service: { API_URL, SECRET_KEY }, exec } = stack;
 
 const toText = ({ method, url }: Request, body = "") =>
   decodeURIComponent(`${url} ${method} ${body}`).replaceAll("+", " ");
-/** Stands in for the Management API: echoes a request, or its token if that is wrong. */
-const platform = serveOnLoopback(async (request) => {
+/** What curl asks as the Management API. It echoes a request, or its token if that is wrong. */
+const echo = serveOnLoopback(async (request) => {
   const token = request.headers.get("Authorization");
   if (token !== "Bearer accesstoken") return new Response(token);
   return new Response(toText(request, await request.text()));
 });
-Deno.test.afterAll(() => platform[Symbol.asyncDispose]());
+Deno.test.afterAll(() => echo[Symbol.asyncDispose]());
 
 const ask = (user: string) =>
   checkAt(API_URL + FUNCTION_URL_PATH, PRODUCT, user);
 
-/** What placeholders become. Any other becomes its own words, without the space. */
+/** What placeholders become. Any other becomes its own words: `<old ref>`, `oldref`. */
 const VALUES: Record<string, string> = {
   "product": PRODUCT,
   "name": NAME,
@@ -194,7 +198,7 @@ const VALUES: Record<string, string> = {
 const fill = (code: string, values = VALUES) =>
   code.replaceAll("http://127.0.0.1:54321", API_URL)
     .replaceAll(/https:\/\/<(new )?ref>\.supabase\.co/g, API_URL)
-    .replaceAll("https://api.supabase.com", platform.url)
+    .replaceAll("https://api.supabase.com", echo.url)
     .replaceAll("../", "./") // Exports are beside the clone; here, in the test's folder.
     .replace(/<([a-z ]+)>/g, (_, it) => values[it] ?? it.replace(" ", ""));
 
@@ -216,7 +220,7 @@ async function runCli(line: string, cwd: URL) {
   if (!file) {
     return (await runOnPlatform(args)).map((sent) => toText(sent)).join();
   }
-  // tests/deploy runs the first export on the pages. This one has to equal it.
+  // Not run: it has to equal the pages' first export, which tests/deploy runs.
   assertEquals(args, await pages.cliCommand("db query"));
   return await exportRows(args.at(-1)!, new URL(file, cwd));
 }
@@ -235,12 +239,12 @@ async function runSnippet(code: string, cwd: URL, values?: typeof VALUES) {
   return JSON.stringify(await runSql(code, values));
 }
 
-const snippets = (await pages.readSnippets(...pages.OPERATORS))
+const snippets = (await pages.readSnippets())
   .filter(({ code }) => !LEFT_OUT.some((line) => line.test(code)));
 const untested = new Set(snippets);
 
 for (const [heading, tests] of Object.entries(WORK)) {
-  for (const { after = "", values, run, then = UNLOCKED } of tests) {
+  for (const { given = "", values, run, then = UNLOCKED } of tests) {
     const toRun = run.map(([text, ...results]) => {
       const found = snippets.filter((it) =>
         it.heading === heading && (it.words + it.code).includes(text)
@@ -252,7 +256,7 @@ for (const [heading, tests] of Object.entries(WORK)) {
       await using folder = await makeTempFolder();
       const file = new URL(fill("keys-<date>.json"), folder.url);
       await exportRows(ISSUE_KEYS, file);
-      await runSql(after);
+      await runSql(given);
 
       for (const { text, found: [snippet, ...others], results } of toRun) {
         assert(snippet && others.length === 0, `No or two snippets: ${text}`);

@@ -1,6 +1,7 @@
 /** The pages match the project. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { PROJECT } from "../../tools/project.ts";
+import { VERSIONS } from "../../tools/versions.ts";
 import * as CONTRACT from "../support/contract.ts";
 import { PAGES, readPage } from "../support/pages.ts";
 
@@ -20,6 +21,14 @@ for (const page of PAGES) {
     }
   });
 }
+
+Deno.test("pages: every command has the CLI's version", async () => {
+  for (const page of [...PAGES, ".github/workflows/ci.yml"]) {
+    for (const [command] of (await readPage(page)).matchAll(/supabase@\S+/g)) {
+      assertEquals(command, `supabase@${VERSIONS.supabase}`, page);
+    }
+  }
+});
 
 Deno.test("pages: README.md has the contract's responses and limits", async () => {
   const page = await readPage("README.md");

@@ -22,9 +22,9 @@ const INLINE = /^(npx|curl|git|node) |;$/;
 
 /**
  * Returns the commands and the SQL on these pages, in order, with their heading, and `words`: the
- * text before them in their paragraph or list item (of a block of code: in the last one above).
+ * text since the last heading, paragraph, list item or snippet began.
  */
-export async function readSnippets(...pages: string[]) {
+export async function readSnippets(pages = OPERATORS) {
   const snippets: { heading: string; words: string; code: string }[] = [];
   let [heading, words] = ["", ""];
   for (const page of pages) {
@@ -53,13 +53,13 @@ export async function readBlock(page: string, language: string) {
 
 /** Returns the first command or statement on these pages that has this text. */
 export async function readSnippet(text: string, pages = OPERATORS) {
-  const snippets = await readSnippets(...pages);
+  const snippets = await readSnippets(pages);
   const found = snippets.find(({ code }) => code.includes(text));
   if (!found) throw new Error(`${pages} have no ${text}`);
   return found.code;
 }
 
-/** How the CLI's commands begin on the pages. One with another version fails its test. */
+/** How the CLI's commands begin on the pages. */
 export const CLI = `npx supabase@${VERSIONS.supabase} `;
 
 /** Returns the arguments of the CLI's command on these pages that begins with this text. */
