@@ -13,8 +13,8 @@ export async function run(
   const allOptions = { args, stdin: "null", ...options } as const;
   const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes).trim();
   const output = await new Deno.Command(command, allOptions).output();
-  const { success, code, stdout, stderr } = output;
-  return { success, code, stdout: text(stdout), stderr: text(stderr) };
+  const { code, stdout, stderr } = output;
+  return { code, stdout: text(stdout), stderr: text(stderr) };
 }
 
 /** Runs a package of npm, such as `deno@2.1.4`, to its end. */
@@ -42,6 +42,6 @@ export async function edgeDeno(): Promise<string> {
   if (path) return path;
   const args = ["eval", "console.log(Deno.execPath())"];
   const found = await npx(`deno@${VERSIONS.edgeDeno}`, args, { cwd: "/" });
-  if (!found.success) throw new Error(found.stderr);
+  if (found.code !== 0) throw new Error(found.stderr);
   return found.stdout;
 }

@@ -6,7 +6,7 @@ import * as service from "../support/service_under_test.ts";
 
 const { changeKeys, check, issueKeys, testWithKeys: test } = service;
 
-test("key: unused, it matches nobody; used or moved, its user; revoked, nobody", async () => {
+test("key: it matches its present user; nobody while unused, or once revoked", async () => {
   await using product = await issueKeys([null]);
   for (const name of ["null", "NULL", "undefined", "None", " ", "Amelia"]) {
     await assertResponse(check(product.project_id, name), NOT_FOUND, name);

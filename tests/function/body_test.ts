@@ -41,12 +41,12 @@ const SLOW = times(9, [1, 9_000]);
 const TOO_LARGE = "body_too_large";
 const TIMEOUT = "request_timeout";
 
-/** Pieces after which a body is known to be too long: 16 KiB and a byte, or 1,025 pieces. */
-const TOO_LONG: Piece[] = [[bodyBytes], [1]];
-const TOO_MANY = times(bodyPieces + 1, [1]);
-/** Pieces of 16 KiB, and of a byte (which counts as 2 KiB), that add up to 8 MiB. */
-const LARGE = times(512, [bodyBytes]);
-const SINGLE = times(4_096, [1]);
+/** Pieces after which a body is too long: by a byte, or by a piece. */
+const BYTE_OVER: Piece[] = [[bodyBytes], [1]];
+const PIECE_OVER = times(bodyPieces + 1, [1]);
+/** What may follow, 8 MiB: in pieces of 16 KiB, or of a byte, which counts as 2 KiB. */
+const REST = times(512, [bodyBytes]);
+const BYTES = times(4_096, [1]);
 
 /** A request's headers and body; and what `readBody` returns, a length or a problem, and when. */
 type Row = [
@@ -61,9 +61,9 @@ const ROWS: Row[] = [
   ["no body", {}, null, 0],
   ["nothing", {}, [], 0],
   ["a text of this process, no byte stream", {}, "text", 4],
-  ["16 KiB and a byte", {}, TOO_LONG, TOO_LARGE],
+  ["16 KiB and a byte", {}, BYTE_OVER, TOO_LARGE],
   ["1,024 pieces", {}, times(bodyPieces, [16]), bodyBytes],
-  ["1,025 pieces", {}, TOO_MANY, TOO_LARGE],
+  ["1,025 pieces", {}, PIECE_OVER, TOO_LARGE],
   ["declared, 9,000 pieces", declared(9_000), times(9_000, [1]), 9_000],
   ["declared as a byte, and in chunks", CHUNKED, [[LONG]], TOO_LARGE],
   ["just in time", {}, [[1, bodyMs - 10]], 1, bodyMs - 10],
@@ -75,10 +75,10 @@ const ROWS: Row[] = [
   ["too long, silent", {}, [[LONG], [1, 60_000]], TOO_LARGE, restMs],
   ["too long, broken off", {}, [[LONG], ["breaks off", 50]], TOO_LARGE, 50],
   ["too long, soon whole", {}, [[LONG], [1, 400]], TOO_LARGE, 400],
-  ["8 MiB too long", {}, [...TOO_LONG, ...LARGE], TOO_LARGE],
-  ["over 8 MiB", {}, [...TOO_LONG, ...LARGE, [1]], TOO_LARGE, restMs],
-  ["8 MiB in bytes", {}, [...TOO_MANY, ...SINGLE], TOO_LARGE],
-  ["over, in bytes", {}, [...TOO_MANY, ...SINGLE, [1]], TOO_LARGE, restMs],
+  ["8 MiB more", {}, [...BYTE_OVER, ...REST], TOO_LARGE],
+  ["more", {}, [...BYTE_OVER, ...REST, [1]], TOO_LARGE, restMs],
+  ["8 MiB more, in bytes", {}, [...PIECE_OVER, ...BYTES], TOO_LARGE],
+  ["more, in bytes", {}, [...PIECE_OVER, ...BYTES, [1]], TOO_LARGE, restMs],
   ["declared long, silent", declared(LONG), SLOW, TOO_LARGE, restMs],
   ["declared long, whole", declared(LONG), [[LONG, 400]], TOO_LARGE, 400],
 ];

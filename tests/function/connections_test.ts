@@ -40,6 +40,7 @@ async function start() {
       // The caller's port identifies the connection.
       used.add(port);
       if (bad.has(port)) return new Response("", { status: 503 });
+      // Queries about the user "403" get a 403.
       if (url.includes("=eq.403&")) return new Response("", { status: 403 });
       return Response.json([{ project_id: productOf(url) }]);
     }, { cert, key }),
@@ -73,8 +74,9 @@ async function start() {
     });
     return (await Promise.all(asking)).filter((it) => it).length;
   };
-  assertEquals([await ask("a", 1), await ask()], [0, 0]);
-  assertEquals(connections.length, 1); // One for all, as on HTTP/2.
+  // One lookup opens a connection. Eight at once share it, as on HTTP/2.
+  assertEquals(await ask("a", 1) + await ask(), 0);
+  assertEquals(connections.length, 1);
   return Object.assign(started.move(), {
     ask,
     /** Lets all connections made so far die in silence. */
@@ -112,10 +114,9 @@ Deno.test("connections: those that died while idle cost no lookup", async () => 
 
 Deno.test("connections: those that led to a lasting failure are kept", async () => {
   await using setup = await start();
-  const { length } = setup.connections;
-  assertEquals(await setup.ask("403"), 8); // Queries about this user get a 403.
+  assertEquals(await setup.ask("403"), 8);
   assertEquals(await setup.ask(), 0);
-  assertEquals(setup.connections.length, length);
+  assertEquals(setup.connections.length, 1);
 });
 
 /** Loads the module anew, which makes its first client. */
@@ -125,12 +126,14 @@ const loadDataApi = () =>
 /** Runs code as in a runtime that makes no clients. */
 async function withoutClients<T>(act: () => T): Promise<Awaited<T>> {
   const original = Deno.createHttpClient;
-  const restore = () => Deno.createHttpClient = original;
-  using _restored = { [Symbol.dispose]: restore };
   Deno.createHttpClient = () => {
     throw new TypeError("Deno.createHttpClient is not a function");
   };
-  return await act();
+  try {
+    return await act();
+  } finally {
+    Deno.createHttpClient = original;
+  }
 }
 
 Deno.test("connections: replaced at most once in 5 s, then closed", async () => {

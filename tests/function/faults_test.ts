@@ -23,14 +23,12 @@ const PRODUCT = "0d5c8f3e-27b1-4c6a-9e84-b1f6720a3d59";
 const USER = `Zoë "the Ace" Brückner+#4821&curr_user=eq.x`;
 const { SECRET_KEY } = LOCAL_SERVICE;
 
-/**
- * How the Data API behaves; the response, or the code and status in the log of a 500; and how many
- * attempts the lookup makes at most, by default one.
- */
 type Fault = [
   name: string,
   behave: Behaviour,
+  /** The response, or the code and status in the log of a 500. */
   outcome: CONTRACT.Expected | string,
+  /** How many attempts the lookup makes at most, by default one; and at least two, if not one. */
   attempts?: number,
 ];
 
@@ -147,7 +145,7 @@ async function assertFault([name, behave, outcome, attempts = 1]: Fault) {
   await assertResponse(ask(behave, product), expected, name);
   const made = edgeFunction.requests
     .filter(({ url = "" }) => productOf(url) === product).length;
-  // `retries_test.ts` counts them exactly. A slow machine may leave out all retries but one.
+  // A slow machine may leave out all retries but one. `retries_test.ts` counts them exactly.
   const hasEnough = made >= Math.min(attempts, 2);
   assert(hasEnough && made <= attempts, `${made} attempts of ${name}`);
 }
@@ -229,6 +227,12 @@ const HANGS_UP = {
   "within a body that is too long": CHUNKED + "5000\r\n" + "x".repeat(0x5000),
   "before the response": postHead(`Content-Length: ${BODY.length}`) + BODY,
 };
+
+Deno.test("caller: one that stays silent gets a 408", () => {
+  const body = new TransformStream().readable; // Silent, and never ends.
+  const response = fetch(edgeFunction.url, { method: "POST", body });
+  return assertResponse(response, CONTRACT.TIMEOUT);
+});
 
 /** Sends a text over a new connection, and hangs up. */
 async function hangUp(text: string) {

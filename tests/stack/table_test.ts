@@ -30,7 +30,7 @@ Deno.test("table: at 100,000 keys the lookup reads only the index", async () => 
     from generate_series(1, 100000) as number
   `);
   await database.exec("vacuum analyze public.activation_keys");
-  // The query of the Data API, as the role of the secret key.
+  // What the Data API's query reads, as the role of the secret key.
   const explained = await database.exec(`
     set local role service_role;
     explain (analyze, buffers, costs off)

@@ -6,7 +6,7 @@ import { PROJECT } from "../../tools/project.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 
 /** What a POST, PATCH or DELETE gets. A GET gets `{}`, which is enough for the CLI. */
-const DEPLOYED = { id: "1", slug: "", name: "", status: "ACTIVE", version: 1 };
+const CHANGED = { id: "1", slug: "", name: "", status: "ACTIVE", version: 1 };
 
 const REMOTE = "--remote=abcdefghijklmnopqrst"; // The one project of the stand-in.
 
@@ -14,7 +14,7 @@ const REMOTE = "--remote=abcdefghijklmnopqrst"; // The one project of the stand-
  * Runs a command of the Supabase CLI against a stand-in for the platform, which has one project.
  * Fails if the command fails or prints a warning.
  *
- * @returns Its requests.
+ * @returns The requests that the command sent.
  */
 export async function runOnPlatform(command: string[]) {
   const requests: Request[] = [];
@@ -25,7 +25,7 @@ export async function runOnPlatform(command: string[]) {
     requests.push(new Request(url, { method, headers, body }));
     if (method === "GET") return Response.json({});
     const status = method === "DELETE" ? 200 : 201;
-    return Response.json(DEPLOYED, { status });
+    return Response.json(CHANGED, { status });
   });
   await using folder = await makeTempFolder({
     "profile.yaml": `{ name: stand-in, project_host: supabase.co,
@@ -37,8 +37,8 @@ export async function runOnPlatform(command: string[]) {
   const linked = command[0] === "functions" ? [REMOTE] : [];
   const args = command.map((arg) => arg === "--remote" ? REMOTE : arg)
     .concat(linked, `--profile=${profile}`, "--yes");
-  const { success, stderr } = await supabase(args, PROJECT, env);
+  const { code, stderr } = await supabase(args, PROJECT, env);
   // A warning is about `supabase/config.toml`.
-  assert(success && !/^WARN/im.test(stderr), stderr);
+  assert(code === 0 && !/^WARN/im.test(stderr), stderr);
   return requests;
 }

@@ -19,10 +19,6 @@ assertMatch(which, /^(local|upload|supabase|remote)$/, "TEST_SERVICE");
 /** Whether no test may write to the service. */
 export const isReadOnly = which === "remote";
 
-/** Whether the service is a hosted project: its address has https. */
-export const isHosted = /supabase|remote/.test(which) &&
-  /^https:/.test(Deno.env.get("API_URL") ?? "");
-
 let service: Awaited<ReturnType<typeof start>>;
 Deno.test.beforeAll(async () => {
   service = await start();
@@ -83,10 +79,10 @@ async function start(): Promise<Service & Partial<AsyncDisposable>> {
   if (which === "upload") return await startUploadedService();
   if (which === "local") {
     const stack = await startStack();
-    return Object.assign(stack, stack.service); // Its disposal, its address and its keys.
+    return Object.assign(stack, stack.service);
   }
   const env = Deno.env.toObject();
-  const API_URL = env.API_URL ?? (isReadOnly ? "" : LOCAL_SERVICE.API_URL);
+  const { API_URL = isReadOnly ? "" : LOCAL_SERVICE.API_URL } = env;
   if (!API_URL) throw new Error("Set API_URL to the address of the project.");
   // `supabase start` has these keys on every machine. `remote` uses none.
   return {

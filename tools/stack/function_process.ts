@@ -21,7 +21,7 @@ export interface FunctionOptions {
  * Runs the function on a Data API as the platform does: in a process of its own, without the
  * environment of this one, with permission for network and environment alone. Downloads missing
  * packages first. Throws if the download fails, or if the process ends before it serves. With
- * `watch`, a function that fails at its start is served once an edit has mended it.
+ * `watch`, a function that throws as it starts is served once an edit has fixed it.
  */
 export async function startFunction(
   dataApiUrl: string,
@@ -34,8 +34,9 @@ export async function startFunction(
   const store = Deno.env.get("DENO_TLS_CA_STORE") ?? "mozilla,system";
   const options = { cwd: folder, env: { DENO_TLS_CA_STORE: store } };
   const cached = await run(deno, ["cache", "index.ts"], options);
-  if (!cached.success) throw bootError(cached.stderr);
+  if (cached.code !== 0) throw bootError(cached.stderr);
 
+  // Without HOME, Deno has to be told where packages are.
   const info = await run(deno, ["info", "--json", "--no-config"]);
   const DENO_DIR: string = JSON.parse(info.stdout).denoDir;
   const serve = "serve --allow-net --allow-env --host=127.0.0.1 --port=0";
@@ -54,13 +55,12 @@ export async function startFunction(
   const platform = platformEnv({ ...LOCAL_SERVICE, API_URL: dataApiUrl });
   // On Windows, no process can open a socket without this variable (error 10106).
   const SystemRoot = Deno.env.get("SystemRoot");
-  // Without HOME, Deno has to be told where packages are.
   const childEnv = { ...platform, ...env, SystemRoot, DENO_DIR };
   const child = spawn(deno, args, { cwd: folder, env: childEnv });
   // SIGTERM would wait for callers who are still sending.
   const kill = () => child.kill("SIGKILL");
-  // `Deno.exit` disposes of nothing, and a function in an endless loop does not notice that its
-  // standard input closes: this kills it.
+  // For `Deno.exit`, which disposes of nothing. A function in an endless loop would not notice that
+  // its standard input closes.
   addEventListener("unload", kill);
 
   let output = "";

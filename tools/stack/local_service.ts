@@ -13,11 +13,10 @@ export const LOCAL_SERVICE = {
   SECRET_KEY: "sb_" + "secret_N7UND0UgjKTVK-Uodkm0Hg_xSvEMPvz",
 };
 
-/** Environment variables that the platform gives every edge function. */
-export function platformEnv({ API_URL, PUBLISHABLE_KEY, SECRET_KEY }: Service) {
+/** Those environment variables of the platform that the function reads. */
+export function platformEnv({ API_URL, SECRET_KEY }: Service) {
   return {
     SUPABASE_URL: API_URL,
-    SUPABASE_PUBLISHABLE_KEYS: JSON.stringify({ default: PUBLISHABLE_KEY }),
     SUPABASE_SECRET_KEYS: JSON.stringify({ default: SECRET_KEY }),
   };
 }
