@@ -23,7 +23,7 @@ const service = await listenOnLoopback(
       .map(decodeURIComponent);
     // Whoever follows a redirect comes here, and gets a 200.
     if (path !== FUNCTION_URL_PATH) return response.end();
-    const body = await text(request).catch(() => "{}"); // The program has ended.
+    const body = await text(request).catch(() => "{}"); // The driver has ended.
     const { username, project_id } = JSON.parse(body);
     const isRight = username === name && project_id === SEEDED.project_id;
     if (!isRight || status === "off") return request.socket.destroy();
@@ -46,33 +46,28 @@ const STORAGE: Record<string, string> = {
 const HERE = "LOCALAPPDATA=. XDG_DATA_HOME=$PWD";
 
 /**
- * Returns a function that runs events in a new process of a driver. Events that do something to the
- * stored file (its path is `file`, its last characters are `end`) become `sh LINE`: the driver runs
- * this line.
+ * Returns a function that runs events in a new process of a driver, and returns what it prints. The
+ * code stores its entry, and `end` after it, in the file at this path.
  */
-const inProgram = (driver: string, file: string, end = "") => {
+const inProgram = (driver: string, path: string, end = "") => {
   const toLine = (event: string) => {
     const entry = event.match(/^stored (.*)/)?.[1];
-    const line = entry
+    const shLine = entry
       ? `mkdir -p $(dirname $FILE); printf '%s${end}' '${entry}' > $FILE`
       : STORAGE[event];
-    return line ? `sh ${line}` : event;
+    return shLine ? `sh ${shLine}` : event;
   };
-  // The trap makes a write past the limit of `storage full` fail, not end the program.
-  const line =
-    `trap "" XFSZ; FILE=${file} ${HERE} LC_ALL=C.UTF-8 exec ${driver}`;
+  // The trap makes a write past the limit of `storage full` fail, not end the driver.
+  const command =
+    `trap "" XFSZ; FILE=${path} ${HERE} LC_ALL=C.UTF-8 exec ${driver}`;
 
   return async (events: string[], cwd: string) => {
-    const running = runLine(line, { cwd, timeout: 60_000 });
+    const running = runLine(command, { cwd, timeout: 60_000 });
     running.child.stdin?.end(events.map(toLine).join("\n"));
     return (await running).stdout.split("\n")
       .filter((line) => line && !line.startsWith("w32error")); // Mono prints these.
   };
 };
-
-/** Lets a driver check how threads stop. The second time, it begins with the first one's 200. */
-const checkThreads = (driver: string) =>
-  `mkdir threads && cd threads && printf 'threads\nthreads' | ${HERE} ${driver}`;
 
 const DRIVERS = fileURLToPath(new URL("drivers", import.meta.url));
 const STORED_FILE = `check-username-active/${SEEDED.project_id}.txt`;
@@ -80,11 +75,22 @@ const ADDRESS = "https://<ref>.supabase.co";
 
 interface Client {
   needs: string[]; // Commands without which its test is left out.
-  build: string; // Parses or compiles the file and the page's snippet; checks how threads stop.
+  build: string; // Parses or compiles the file and the page's snippet.
+  checks?: Record<string, string>; // Shell lines for what no scenario shows.
+  /**
+   * Runs its driver, which reads a line for each event: those of `scenarios.txt`, but `sh LINE` for
+   * what happens to a file; `until SECOND`, to let time pass; `print TEXT`. It prints each TEXT and
+   * what the code does: as in `scenarios.txt`, or for a request, `asks` and its body.
+   */
   run: (events: string[], cwd: string) => Promise<string[]>;
   skips: RegExp; // Scenarios that do not concern it.
   edits: Record<string, string>; // In the file, to simulate time and to ask the service above.
 }
+
+/** Twice: the callback after a response, and then, as that is stored, before the question. */
+const checkStop = (driver: string) =>
+  `mkdir stop && cd stop && printf 'threads\nthreads' | ${HERE} ${driver}`;
+const PYTHON = `python3 ${DRIVERS}/check_active_driver.py`;
 
 const FILES: Record<string, Client> = {
   "panel.js": {
@@ -97,11 +103,15 @@ const FILES: Record<string, Client> = {
   },
   "check_active.py": {
     needs: ["python3", "prlimit"],
-    build: `${HERE} python3 -c 'import snippet; snippet.start("A")' &&
-      ${HERE} timeout 30 python3 -c 'import check_active as it
-it.SERVICE += "?silent"; assert it.check_active("A") == "no answer"' &&
-      ${checkThreads(`python3 ${DRIVERS}/check_active_driver.py`)}`,
-    run: inProgram(`python3 ${DRIVERS}/check_active_driver.py`, STORED_FILE),
+    build: "python3 -m py_compile check_active.py snippet.py",
+    checks: {
+      "the page's snippet runs":
+        `${HERE} python3 -c 'import snippet; snippet.start("A")'`,
+      "a program can end while its request waits":
+        `python3 -c 'import check_active as it; it.SERVICE += "?silent&A"; it.check_active("A")'`,
+      "stop_asking waits for another thread's callback": checkStop(PYTHON),
+    },
+    run: inProgram(PYTHON, STORED_FILE),
     skips: /frames|storage cut/,
     edits: {
       [ADDRESS]: service.url,
@@ -127,8 +137,12 @@ it.SERVICE += "?silent"; assert it.check_active("A") == "no answer"' &&
   "ActivationCheck.cs": {
     needs: ["mcs", "mono", "prlimit"],
     build: `mcs -langversion:7 -warnaserror -r:System.Net.Http -out:a.exe \
-        ActivationCheck.cs snippet.cs ${DRIVERS}/ActivationCheckDriver.cs &&
-      ${checkThreads("mono ../a.exe")}`,
+        ActivationCheck.cs snippet.cs ${DRIVERS}/ActivationCheckDriver.cs`,
+    checks: {
+      "StopAsking waits for another thread's callback": checkStop(
+        "mono ../a.exe",
+      ),
+    },
     run: inProgram("mono ../a.exe", STORED_FILE),
     skips: /frames|storage cut/,
     edits: {
@@ -144,12 +158,7 @@ it.SERVICE += "?silent"; assert it.check_active("A") == "no answer"' &&
   },
 };
 
-/**
- * Plays the lines of a scenario. Returns them with what the code did after each. For the line
- * `3 stop; answer 200`, `run` gets `until 3` (time passes), `print 3 stop; answer 200` (which it
- * returns as a line of its own), `stop`, and `answer 200`. It returns a line for each thing that
- * the code does: as in `scenarios.txt`, or for a request, `asks` and its body.
- */
+/** Plays the lines of a scenario. Returns them as they came out: with what the code did. */
 async function play(run: Client["run"], lines: string[], cwd: string) {
   const events = lines.flatMap((line) => {
     const step = line.replace(/ ->.*/, "");
@@ -158,7 +167,7 @@ async function play(run: Client["run"], lines: string[], cwd: string) {
   });
   const played: string[][] = [];
   for (const line of await run(events.filter(Boolean), cwd)) {
-    if (/^\d/.test(line)) played.push([]); // A STEP begins with its second.
+    if (/^\d/.test(line)) played.push([]); // A step begins with its second.
     const body = line.match(/^asks ({.*)/)?.[1];
     const { username, project_id } = JSON.parse(body ?? "{}");
     assert(!body || project_id === SEEDED.project_id, line);
@@ -173,7 +182,7 @@ async function play(run: Client["run"], lines: string[], cwd: string) {
 const scenarios = await readPage("supabase/clients/scenarios.txt");
 
 for (const [file, client] of Object.entries(FILES)) {
-  const { needs, build, run, skips, edits } = client;
+  const { needs, build, checks = {}, run, skips, edits } = client;
   const missing = needs.filter((it) => spawnSync(it, ["--version"]).error);
   const ignore = missing.length > 0 && !Deno.env.has("ALL_CLIENTS");
   const name = `clients: ${file}${ignore ? `, left out: no ${missing}` : ""}`;
@@ -190,7 +199,10 @@ for (const [file, client] of Object.entries(FILES)) {
     await using folder = await makeTempFolder(files);
     const dir = fileURLToPath(folder.url);
     await runLine(build, { cwd: dir });
-
+    for (const [title, line] of Object.entries(checks)) {
+      const options = { cwd: dir, timeout: 60_000 };
+      await t.step(title, async () => void await runLine(line, options));
+    }
     for (const scenario of scenarios.split(/^## /m).slice(1)) {
       const [title = "", ...lines] = scenario.trim().split("\n");
       const fn = async () => {

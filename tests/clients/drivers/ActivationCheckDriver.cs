@@ -1,4 +1,4 @@
-// Reads events, a line each, and prints what ActivationCheck.cs does, as `play` describes.
+// Reads events, a line each, and prints what ActivationCheck.cs does, as `Client.run` describes.
 using System;
 using System.Collections.Generic;
 using System.Diagnostics;
@@ -56,7 +56,7 @@ static class Simulated
     {
         Action<string> call = what =>
         {
-            var file = "check-username-active/6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4.txt";
+            var file = Environment.GetEnvironmentVariable("FILE");
             Console.WriteLine(what + ": " + (File.Exists(file) ? File.ReadAllText(file) : ""));
             if (name.EndsWith("!")) throw new InvalidOperationException();
         };
@@ -81,8 +81,8 @@ static class Simulated
     {
         for (string line; (line = Console.ReadLine()) != null;)
         {
-            var words = (line + " ").Split(new[] { ' ' }, 2);
-            var about = words[1].Trim();
+            var words = line.Split(new[] { ' ' }, 2);
+            var about = words[words.Length - 1];
             while (words[0] == "until" && nowS < double.Parse(about))
             {
                 nowS = Math.Round(nowS + 0.1, 1);

@@ -1,4 +1,4 @@
-"""Reads events, a line each, and prints what check_active.py does, as `play` describes."""
+"""Reads events, a line each, and prints what check_active.py does, as `Client.run` describes."""
 import os
 import sys
 import threading
@@ -14,7 +14,7 @@ answers = []  # What a silent service sent in the end, in this order.
 
 # One thread runs at a time: the main one, which lets time pass, or one that asks.
 waiting = []  # Of each thread that waits: when its wait is over, and what resumes it.
-has_paused = threading.Semaphore(0)  # The thread that was resumed waits, or has ended.
+has_paused = threading.Semaphore(0)  # Released by a thread that begins to wait, or ends.
 
 def wait_until(is_over):
     resumed = threading.Semaphore(0)

@@ -1,4 +1,4 @@
-// Reads events, a line each, and prints what gauge.cpp does, as `play` describes.
+// Reads events, a line each, and prints what gauge.cpp does, as `Client.run` describes.
 // This stand-in for the SDK follows its documentation, and also calls back for a cancelled request.
 #include <chrono>
 #include <cmath>

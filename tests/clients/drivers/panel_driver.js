@@ -12,12 +12,12 @@ const RESPONSES = {
   499: { status: 499 }, // Not every engine has `responseURL`.
 };
 
-/** Runs the panel.js above a folder through events. Returns what `play` describes. */
+/** Runs `../panel.js`, seen from `cwd`, through events. Returns what `Client.run` describes. */
 export async function runPanel(events, cwd) {
   const code = readFileSync(`${cwd}/../panel.js`, "utf8");
   const clock = FakeTimers.install({
     now: 2_000_000_000,
-    toFake: ["Date", "performance", "setTimeout", "clearTimeout"],
+    toFake: ["Date", "setTimeout", "clearTimeout"],
   });
   using _clock = { [Symbol.dispose]: () => clock.uninstall() };
   const printed = [];

@@ -1,0 +1,85 @@
+/** Runs the code on the operators' pages: on the local stack, and on stand-ins for the platform. */
+import { assertEquals } from "@std/assert";
+import { serveOnLoopback } from "../../tools/loopback.ts";
+import { startStack } from "../../tools/stack/stack.ts";
+import { runOnPlatform } from "../support/management_api.ts";
+import { cliArgs, cliCommand } from "../support/pages.ts";
+import { runLine } from "../support/processes.ts";
+
+const stack = await startStack();
+Deno.test.afterAll(() => stack[Symbol.asyncDispose]());
+export const { API_URL, SECRET_KEY } = stack.service;
+
+const describe = ({ method, url }: Request) =>
+  decodeURIComponent(`${url} ${method} `).replaceAll("+", " ");
+
+/** Stands in for the Management API. Responds with the request, or its token if that is wrong. */
+const platform = serveOnLoopback(async (request) => {
+  const token = request.headers.get("Authorization");
+  if (token !== "Bearer accesstoken") return new Response(token);
+  return new Response(describe(request) + await request.text());
+});
+Deno.test.afterAll(() => platform[Symbol.asyncDispose]());
+
+/** The kinds of snippets: how each is run, and what its output is. The first that fits counts. */
+const KINDS: [
+  code: RegExp,
+  run: (code: string, cwd: URL) => Promise<string>,
+][] = [
+  [/^npx .* > /, runExport], // The rows, which it writes to the file.
+  [/^npx /, runCli], // The requests that the CLI sends.
+  [/^git diff /, runDiff], // What differs.
+  [/^(curl|node) /, runInShell], // What it prints.
+  [/;$/, runSql], // The rows, as JSON.
+];
+
+/** Runs a snippet with these values of placeholders in a folder. Returns its output. */
+export async function runSnippet(
+  code: string,
+  cwd: URL,
+  values: Record<string, string>,
+): Promise<string> {
+  const [, run] = KINDS.find(([begins]) => begins.test(code))!;
+  const isSql = run === runSql;
+  const filled = code.replaceAll("http://127.0.0.1:54321", API_URL)
+    .replaceAll(/https:\/\/<(new )?ref>\.supabase\.co/g, API_URL)
+    .replaceAll("https://api.supabase.com", platform.url)
+    .replaceAll(/<(new )?secret key>/g, SECRET_KEY)
+    .replaceAll("../", "./") // Exports are beside the clone; here, in the folder.
+    .replace(/<([a-z ]+)>/g, (_, it) => {
+      const value = values[it] ?? it.replaceAll(" ", "");
+      return isSql ? value.replaceAll("'", "''") : value;
+    });
+  return await run(filled, cwd);
+}
+
+/** Not with the CLI: the arguments have to equal those of the export that tests/deploy runs. */
+async function runExport(line: string, cwd: URL) {
+  const [command = "", file = ""] = line.split(" > ");
+  const args = cliArgs(command.replace(/--remote=\w+/, "--remote"));
+  assertEquals(args, await cliCommand("db query"));
+  const rows = await runSql(args.at(-1)!);
+  await Deno.writeTextFile(new URL(file, cwd), rows);
+  return rows;
+}
+
+async function runCli(line: string) {
+  const requests = await runOnPlatform(cliArgs(line));
+  return requests.map((sent) => describe(sent)).join();
+}
+
+/** Git ends with code 1 if the files differ. */
+function runDiff(line: string, cwd: URL) {
+  return runInShell(line, cwd).catch((error) => {
+    if (error.code !== 1) throw error;
+    return String(error.stdout);
+  });
+}
+
+async function runInShell(line: string, cwd: URL) {
+  return (await runLine(line, { cwd })).stdout;
+}
+
+async function runSql(sql: string) {
+  return JSON.stringify(await stack.exec(sql), null, 2);
+}
