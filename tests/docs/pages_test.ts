@@ -24,8 +24,9 @@ for (const page of PAGES) {
 
 Deno.test("pages: every command has the CLI's version", async () => {
   for (const page of [...PAGES, ".github/workflows/ci.yml"]) {
-    for (const [command] of (await readPage(page)).matchAll(/supabase@\S+/g)) {
-      assertEquals(command, `supabase@${VERSIONS.supabase}`, page);
+    const text = await readPage(page);
+    for (const [, cli] of text.matchAll(/npx (?:--yes )?(supabase\S*)/g)) {
+      assertEquals(cli, `supabase@${VERSIONS.supabase}`, page);
     }
   }
 });
