@@ -1,7 +1,7 @@
 /** What many callers cost: time of the others, and memory of the function. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { assert, assertStringIncludes } from "@std/assert";
-import { ACTIVE, LIMITS, TIMEOUT, TOO_LARGE } from "../support/contract.ts";
+import { ACTIVE, TOO_LARGE } from "../support/contract.ts";
 import { aRow, startFunctionOnStub } from "../support/data_api_stub.ts";
 import { assertResponse, checkAt, postHead } from "../support/requests.ts";
 
@@ -23,31 +23,14 @@ async function medianMs(url: URL, load: Promise<unknown>): Promise<number> {
   return tookMs.sort((a, b) => a - b)[Math.floor(tookMs.length / 2)] ?? NaN;
 }
 
-/** Registers a test: under a load, others get their responses, and the memory suffices. */
-function testLoad(name: string, load: (url: URL) => Promise<unknown>) {
-  // Only Linux tells a process's peak memory.
-  const ignore = Deno.build.os !== "linux";
-  Deno.test(`load: ${name}`, { ignore }, async () => {
-    await using edgeFunction = await startFunctionOnStub(aRow);
-    const { url, pid } = edgeFunction;
-    const quietMs = await medianMs(url, sleep(3_000)); // No load, for 3 s.
-    const loadedMs = await medianMs(url, load(url));
-    const status = await Deno.readTextFile(`/proc/${pid}/status`);
-    const peakMb = Number(status.match(/VmHWM:\s+(\d+)/)?.[1]) / 1024;
-    const figures = `${loadedMs} ms, ${quietMs} ms before, ${peakMb} MB`;
-    assert(loadedMs < MAX_SLOWDOWN * quietMs, figures);
-    assert(peakMb < 256, figures); // What the platform gives it.
-  });
-}
-
-/** Sends texts over a new connection. Fails unless it gets this response within a minute. */
-async function assertExchange(
-  { hostname, port }: URL,
-  texts: Iterable<string>,
-  { status, body }: typeof TIMEOUT,
-) {
+/** Sends single bytes without end over a new connection. Fails unless it gets a 413 in a minute. */
+async function sendBytes({ hostname, port }: URL) {
   using connection = await Deno.connect({ hostname, port: Number(port) });
-  ReadableStream.from(texts).pipeThrough(new TextEncoderStream())
+  const bytes = function* () {
+    yield postHead("Transfer-Encoding: chunked");
+    for (;;) yield "1\r\nx\r\n".repeat(2_000);
+  };
+  ReadableStream.from(bytes()).pipeThrough(new TextEncoderStream())
     .pipeTo(connection.writable, { preventClose: true }).catch(() => {});
   const limit = { signal: AbortSignal.timeout(60_000) };
   const pieces = connection.readable
@@ -57,27 +40,28 @@ async function assertExchange(
     response += piece;
     if (response.endsWith("}")) break;
   }
-  assertStringIncludes(response, `HTTP/1.1 ${status} `);
-  assertStringIncludes(response, JSON.stringify(body));
+  assertStringIncludes(response, `HTTP/1.1 ${TOO_LARGE.status} `);
+  assertStringIncludes(response, JSON.stringify(TOO_LARGE.body));
 }
 
-function* endlessBytes() {
-  yield postHead("Transfer-Encoding: chunked");
-  for (;;) yield "1\r\nx\r\n".repeat(2_000);
-}
-
-testLoad("endless single bytes delay nobody else", async (url) => {
-  const endsAt = performance.now() + 8_000;
-  await Promise.all(Array.from({ length: 14 }, async () => {
-    while (performance.now() < endsAt) {
-      await assertExchange(url, endlessBytes(), TOO_LARGE);
-    }
-  }));
-});
-
-testLoad("half-sent bodies delay nobody else, and get a 408", async (url) => {
-  const head = postHead(`Content-Length: ${LIMITS.bodyBytes}`);
-  const halfSent = [head, " ".repeat(LIMITS.bodyBytes / 2)];
-  const send = () => assertExchange(url, halfSent, TIMEOUT);
-  await Promise.all(Array.from({ length: 400 }, send));
-});
+// Only Linux tells a process's peak memory.
+const ignore = Deno.build.os !== "linux";
+Deno.test(
+  "load: endless single bytes delay nobody else",
+  { ignore },
+  async () => {
+    await using edgeFunction = await startFunctionOnStub(aRow);
+    const { url, pid } = edgeFunction;
+    const quietMs = await medianMs(url, sleep(3_000)); // No load, for 3 s.
+    const endsAt = performance.now() + 8_000;
+    const callers = Array.from({ length: 14 }, async () => {
+      while (performance.now() < endsAt) await sendBytes(url);
+    });
+    const loadedMs = await medianMs(url, Promise.all(callers));
+    const status = await Deno.readTextFile(`/proc/${pid}/status`);
+    const peakMb = Number(status.match(/VmHWM:\s+(\d+)/)?.[1]) / 1024;
+    const figures = `${loadedMs} ms, ${quietMs} ms before, ${peakMb} MB`;
+    assert(loadedMs < MAX_SLOWDOWN * quietMs, figures);
+    assert(peakMb < 256, figures); // What the platform gives it.
+  },
+);
