@@ -34,12 +34,10 @@ export function supabase(
 }
 
 /**
- * Path of a Deno of the hosted edge runtime's version: `EDGE_DENO`, or else a copy from npm. Run it
- * outside of the project, whose lock file it cannot read.
+ * Path of a Deno of the hosted edge runtime's version, from npm. Run it outside of the project,
+ * whose lock file it cannot read.
  */
 export async function edgeDeno(): Promise<string> {
-  const path = Deno.env.get("EDGE_DENO");
-  if (path) return path;
   const args = ["eval", "console.log(Deno.execPath())"];
   const found = await npx(`deno@${VERSIONS.edgeDeno}`, args, { cwd: "/" });
   if (found.code !== 0) throw new Error(found.stderr);

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { AddressInfo, Server } from "node:net";
 
-/** Lets `Deno.serve` listen on a free loopback port, over TLS if it gets a key, until the result is disposed of. */
+/** Lets `Deno.serve` listen on a free loopback port, over TLS if it gets a key. */
 export function serveOnLoopback(
   handler: Deno.ServeHandler<Deno.NetAddr>,
   tls?: Deno.TlsCertifiedKeyPem,

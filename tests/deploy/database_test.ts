@@ -76,8 +76,8 @@ const STATE = `
   from pg_class where oid = 'activation_keys'::regclass`;
 
 /**
- * Tables that operators have: their columns for product and user, and the blocks they need. On the
- * page, the last one's columns are `<product column>` and `<name column>`.
+ * Tables that operators have: their columns for product and user, and the blocks they need. The
+ * last one's are named so that the page's `<product column>` is `product`.
  */
 const TABLES: [columns: string, ...blocks: string[]][] = [
   ['project_id text collate "C", curr_user text', "Block A"],
@@ -107,9 +107,10 @@ for (const [columns, ...blocks] of TABLES) {
     const [after] = await server.exec(STATE);
     assertEquals([after?.rights, after?.relrowsecurity], [RIGHTS, true]);
     const found = await server.exec(`set role service_role;
-      select curr_user from activation_keys where project_id = '${PRODUCT}'
-      and curr_user in ('${USER}', '${USER.toLowerCase()}', '${USER} ')`);
-    assertEquals(found, [{ curr_user: USER }]);
+      select curr_user = '${USER}' as same, curr_user = '${USER.toLowerCase()}' as lower,
+        curr_user = '${USER} ' as padded
+      from activation_keys where project_id = '${PRODUCT}' and curr_user is not null`);
+    assertEquals(found, [{ same: true, lower: false, padded: false }]);
 
     await server.exec(`reset role; ${printed?.undo}`);
     assertEquals(await server.exec(STATE), before);

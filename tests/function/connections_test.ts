@@ -100,7 +100,7 @@ for (const [what, fault, line] of FAULTS) {
     const failed = await setup.ask();
     assert(failed > 0, "no lookup used a bad connection");
     assertEquals(await setup.ask() + await setup.ask() + await setup.ask(), 0);
-    const lines = await logged(setup.edgeFunction, failed);
+    const lines = await logged(setup.edgeFunction.output, failed);
     assertEquals(lines, Array(failed).fill(line));
   });
 }

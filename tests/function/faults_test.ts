@@ -156,7 +156,7 @@ async function assertLogs(expected: string[], act: () => Promise<unknown>) {
   await act();
   // One more failure, as a marker: when its line is there, all earlier ones are.
   await assertResponse(ask(error(418, null)), DATABASE_ERROR);
-  const lines = await logged(edgeFunction, expected.length + 1, from);
+  const lines = await logged(edgeFunction.output, expected.length + 1, from);
   assertEquals(lines.sort(), [...expected, "http_418 418"].sort());
 }
 

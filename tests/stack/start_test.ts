@@ -6,7 +6,7 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { FUNCTION_FOLDER_PATH, PROJECT, SEEDED } from "../../tools/project.ts";
 import { copyToTempFolder } from "../../tools/temp_folder.ts";
 import { NOT_FOUND } from "../support/contract.ts";
-import { runLine, waitUntil } from "../support/processes.ts";
+import { type Condition, runLine, waitUntil } from "../support/processes.ts";
 import { checkAt } from "../support/requests.ts";
 
 /** Runs `deno task start` in a folder. Disposing of the result kills it. */
@@ -48,8 +48,8 @@ Deno.test("start: its curl lines work, edits are served, and nothing is left run
   await Deno.writeTextFile(file, `${code}throw new Error("MISTAKE");`);
   await using start = runStart(project.url, "--port=0");
   const { output, hasPrinted } = start;
-  const save = (code: string, holds: () => boolean | Promise<boolean>) => {
-    const write = () => Deno.writeTextFileSync(file, code);
+  const save = (text: string, holds: Condition) => {
+    const write = () => Deno.writeTextFileSync(file, text);
     write();
     // Every 5 s, again: Deno's watcher misses an edit while it starts the function.
     const again = setInterval(write, 5_000);

@@ -36,14 +36,12 @@ export const PREFLIGHT: Expected = {
   },
 };
 
+/** The limits of bodies, names and lookups. */
 export const LIMITS = {
-  /** Longest body that is accepted: in bytes, in pieces, and in milliseconds until it is whole. */
   bodyBytes: 16 * 1024,
-  bodyPieces: 1_024,
-  bodyMs: 10_000,
-  /** Longest user name, in code points. */
-  name: 256,
-  /** How long a lookup may take, in milliseconds, and how many attempts it may make. */
+  bodyPieces: 1_024, // Of a body whose length is not declared.
+  bodyMs: 10_000, // Until a body is whole.
+  name: 256, // In code points.
   lookupMs: 5_000,
-  attempts: 6,
+  attempts: 6, // Of a lookup.
 } as const;

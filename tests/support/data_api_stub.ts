@@ -32,11 +32,7 @@ export async function startFunctionOnStub(behave: Behaviour) {
  * Waits until the function has logged `expected` lines after the first `from` characters of its
  * output. Returns them, as `<code> <status>`. Throws if one is not the line of a failed lookup.
  */
-export async function logged(
-  { output }: { output: () => string },
-  expected: number,
-  from = 0,
-): Promise<string[]> {
+export async function logged(output: () => string, expected: number, from = 0) {
   // Lines that have ended, but not Deno's "Listening on".
   const lines = () =>
     output().slice(from).match(/^(?!.*Listening on).+(?=\n)/gm) ?? [];

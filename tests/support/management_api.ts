@@ -38,7 +38,7 @@ export async function runOnPlatform(command: string[]) {
   const args = command.map((arg) => arg === "--remote" ? REMOTE : arg)
     .concat(linked, `--profile=${profile}`, "--yes");
   const { code, stderr } = await supabase(args, PROJECT, env);
-  // A warning is about `supabase/config.toml`.
+  // The CLI warns if it does not like `supabase/config.toml`.
   assert(code === 0 && !/^WARN/im.test(stderr), stderr);
   return requests;
 }

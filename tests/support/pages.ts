@@ -22,7 +22,7 @@ const INLINE = /^(npx|curl|git|node) |;$/;
 
 /**
  * Returns the commands and the SQL on these pages, in order, with their heading, and `words`: the
- * text since the last heading, paragraph, list item or snippet began.
+ * text from the beginning of their paragraph or list item, or from the snippet before, to them.
  */
 export async function readSnippets(pages = OPERATORS) {
   const snippets: { heading: string; words: string; code: string }[] = [];

@@ -2,22 +2,14 @@ import { assertEquals, assertMatch } from "@std/assert";
 import type { Expected } from "./contract.ts";
 
 /** Sends a request, a POST by default. Rejects if the response is not whole within a minute. */
-export function sendTo(
-  url: string | URL,
-  init: RequestInit,
-): Promise<Response> {
+export function sendTo(url: string | URL, init: RequestInit) {
   const signal = AbortSignal.timeout(60_000);
   return fetch(url, { method: "POST", signal, ...init });
 }
 
 /** Asks the function at this address whether a user holds an active key of a product. */
-export function checkAt(
-  url: string | URL,
-  project_id: string,
-  username: string,
-) {
-  return sendTo(url, { body: JSON.stringify({ username, project_id }) });
-}
+export const checkAt = (url: string | URL, project_id: string, user: string) =>
+  sendTo(url, { body: JSON.stringify({ username: user, project_id }) });
 
 /** The headers that the function sets, and their values by default; null is a header not set. */
 const HEADERS: Record<string, string | RegExp | null> = {

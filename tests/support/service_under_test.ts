@@ -82,7 +82,9 @@ async function start(): Promise<Service & Partial<AsyncDisposable>> {
     return Object.assign(stack, stack.service);
   }
   const env = Deno.env.toObject();
-  const { API_URL = isReadOnly ? "" : LOCAL_SERVICE.API_URL } = env;
+  const API_URL = isReadOnly
+    ? env.API_URL
+    : env.API_URL ?? LOCAL_SERVICE.API_URL;
   if (!API_URL) throw new Error("Set API_URL to the address of the project.");
   // `supabase start` has these keys on every machine. `remote` uses none.
   return {

@@ -58,7 +58,7 @@ async function startMainWorker(target: string | URL) {
       .finally(() => hasResponded = true);
     const upload = pipeline(request, async function* (pieces) {
       for await (const piece of pieces) {
-        // Ends the body here: the function has responded.
+        // The function has responded: send it no more.
         if (hasResponded) return;
         yield piece;
       }

@@ -4,7 +4,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { run } from "../command.ts";
 import { FUNCTION_FOLDER } from "../project.ts";
-import { LOCAL_SERVICE, platformEnv } from "./local_service.ts";
+import { LOCAL_SERVICE } from "./local_service.ts";
 
 export interface FunctionOptions {
   /** Its folder, with `index.ts`. The project's by default. */
@@ -36,7 +36,7 @@ export async function startFunction(
   const cached = await run(deno, ["cache", "index.ts"], options);
   if (cached.code !== 0) throw bootError(cached.stderr);
 
-  // Without HOME, Deno has to be told where packages are.
+  // Without HOME, Deno has to be told where packages are. (Deno 2.1 cannot read the lock file.)
   const info = await run(deno, ["info", "--json", "--no-config"]);
   const DENO_DIR: string = JSON.parse(info.stdout).denoDir;
   const serve = "serve --allow-net --allow-env --host=127.0.0.1 --port=0";
@@ -52,15 +52,19 @@ export async function startFunction(
     `--config=${fileURLToPath(new URL("deno.json", folder))}`,
     `data:text/javascript,${encodeURIComponent(entry)}`,
   ];
-  const platform = platformEnv({ ...LOCAL_SERVICE, API_URL: dataApiUrl });
-  // On Windows, no process can open a socket without this variable (error 10106).
-  const SystemRoot = Deno.env.get("SystemRoot");
-  const childEnv = { ...platform, ...env, SystemRoot, DENO_DIR };
+  const childEnv = {
+    SUPABASE_URL: dataApiUrl,
+    SUPABASE_SECRET_KEYS: JSON.stringify({ default: LOCAL_SERVICE.SECRET_KEY }),
+    ...env,
+    DENO_DIR,
+    // On Windows, no process can open a socket without this variable (error 10106).
+    SystemRoot: Deno.env.get("SystemRoot"),
+  };
   const child = spawn(deno, args, { cwd: folder, env: childEnv });
   // SIGTERM would wait for callers who are still sending.
   const kill = () => child.kill("SIGKILL");
-  // For `Deno.exit`, which disposes of nothing. A function in an endless loop would not notice that
-  // its standard input closes.
+  // For `Deno.exit`, which disposes of nothing. A function that loops for ever does not get to
+  // `end_with_parent.ts`.
   addEventListener("unload", kill);
 
   let output = "";

@@ -3,7 +3,7 @@ import { createServer, ServerResponse } from "node:http";
 import { listenOnLoopback } from "../loopback.ts";
 import { FUNCTION_URL_PATH } from "../project.ts";
 
-/** Where requests go. Both the addresses and `edgeFunction` may be changed at any time. */
+/** Where requests go. Read for each request: the watcher changes `url`, tests `edgeFunction`. */
 export type Targets = Record<"dataApi" | "edgeFunction", { url: string | URL }>;
 
 // Why Ctrl-C: a function in an endless loop prints nothing, and Deno's watcher cannot restart it.

@@ -13,7 +13,7 @@ export async function startDataApi() {
   if (error) throw error;
   return Object.assign(started.move(), {
     url: String(url),
-    /** Runs SQL as the table's owner, one call at a time. Returns the last statement's rows. */
+    /** Runs SQL as the table's owner. Wait for its end before the next. Returns the last rows. */
     async exec(sql: string): Promise<Record<string, unknown>[]> {
       worker.postMessage(sql);
       const [{ rows, error }] = await once(worker, "message");

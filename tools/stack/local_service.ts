@@ -12,11 +12,3 @@ export const LOCAL_SERVICE = {
   PUBLISHABLE_KEY: "sb_" + "publishable_ACJWlzQHlZjBrEguHvfOxg_3BJgxAaH",
   SECRET_KEY: "sb_" + "secret_N7UND0UgjKTVK-Uodkm0Hg_xSvEMPvz",
 };
-
-/** Those environment variables of the platform that the function reads. */
-export function platformEnv({ API_URL, SECRET_KEY }: Service) {
-  return {
-    SUPABASE_URL: API_URL,
-    SUPABASE_SECRET_KEYS: JSON.stringify({ default: SECRET_KEY }),
-  };
-}
