@@ -41,8 +41,7 @@ export function createLookup(url: string, secretKey: string) {
       rows.every((row) => row?.project_id === project_id);
     if (isSound) return rows.length > 0 ? "active" : "not_found";
 
-    // The connections may be what is wrong, also if nothing came in time: the next lookups get
-    // others.
+    // A timeout and a passing failure may be the connections' fault: the next lookups get new ones.
     if (!result || isTransient(result)) replaceConnections();
     logLookupFailure(result, Math.round(performance.now() - startedAt));
     return "lookup_failed";

@@ -11,8 +11,8 @@ const MAX_BODY_PIECES = 1_024;
 const MAX_BODY_MS = 10_000;
 
 /**
- * How much of a body that is too long is read and discarded, in bytes and in milliseconds. If it
- * were not, a caller who still sends would lose the response. Without limits, it might never end.
+ * The rest of a body that is too long is read and discarded, because a caller who still sends would
+ * lose the response. At most this much, in bytes and in milliseconds, because it might never end.
  */
 const MAX_DISCARDED_BYTES = 8 * 1024 * 1024;
 const MAX_DISCARDED_MS = 1_000;
@@ -83,7 +83,7 @@ async function discard(pieces: AsyncIterable<Uint8Array>) {
   let bytes = 0;
   for await (const { length } of pieces) {
     bytes += Math.max(length, MIN_COUNTED_BYTES);
-    // A response would let an endless sender begin its next request at once.
+    // Responding now would let an endless sender begin its next request at once.
     if (bytes > MAX_DISCARDED_BYTES) await new Promise(() => {});
   }
 }

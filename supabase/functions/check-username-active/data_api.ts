@@ -18,12 +18,12 @@ const MAX_IDLE_MS = 10_000;
  */
 const MIN_KEPT_MS = 5_000;
 
-/** Replaces a text that is too long. A 200 with it is malformed, and not asked again. */
+/** Put in place of a text that is too long. A 200 with it is malformed, and not asked again. */
 const NOT_A_LIST = "{}";
 
 /**
- * Replaces a text that supabase-js would take for a success. It makes an error of this one, and a
- * 200 with it is asked again, like one that was cut.
+ * Put in place of a text that supabase-js would take for a success. Not being JSON, it becomes an
+ * error; with a 200, the query is sent again, as after a response that was cut.
  */
 const NOT_JSON = "not JSON";
 
