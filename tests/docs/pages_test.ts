@@ -22,10 +22,10 @@ for (const page of PAGES) {
   });
 }
 
-Deno.test("pages: every command has the CLI's version", async () => {
+Deno.test("pages: every `npx supabase` has the version that the tests run", async () => {
   for (const page of [...PAGES, ".github/workflows/ci.yml"]) {
     const text = await readPage(page);
-    for (const [, cli] of text.matchAll(/npx (?:--yes )?(supabase\S*)/g)) {
+    for (const [, cli] of text.matchAll(/npx (?:--yes |-y )?(supabase\S*)/g)) {
       assertEquals(cli, `supabase@${VERSIONS.supabase}`, page);
     }
   }

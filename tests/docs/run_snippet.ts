@@ -13,7 +13,7 @@ export const { API_URL, SECRET_KEY } = stack.service;
 const describe = ({ method, url }: Request) =>
   decodeURIComponent(`${url} ${method} `).replaceAll("+", " ");
 
-/** Stands in for the Management API. Responds with the request, or its token if that is wrong. */
+/** Stands in for the Management API. Responds with the request; to a wrong token, with that. */
 const platform = serveOnLoopback(async (request) => {
   const token = request.headers.get("Authorization");
   if (token !== "Bearer accesstoken") return new Response(token);
@@ -39,7 +39,7 @@ export async function runSnippet(
   cwd: URL,
   values: Record<string, string>,
 ): Promise<string> {
-  const [, run] = KINDS.find(([begins]) => begins.test(code))!;
+  const [, run] = KINDS.find(([pattern]) => pattern.test(code))!;
   const isSql = run === runSql;
   const filled = code.replaceAll("http://127.0.0.1:54321", API_URL)
     .replaceAll(/https:\/\/<(new )?ref>\.supabase\.co/g, API_URL)
@@ -53,14 +53,14 @@ export async function runSnippet(
   return await run(filled, cwd);
 }
 
-/** Not with the CLI: the arguments have to equal those of the export that tests/deploy runs. */
+/** Runs only its SQL: the command has to equal the export that tests/deploy runs with the CLI. */
 async function runExport(line: string, cwd: URL) {
   const [command = "", file = ""] = line.split(" > ");
   const args = cliArgs(command.replace(/--remote=\w+/, "--remote"));
   assertEquals(args, await cliCommand("db query"));
-  const rows = await runSql(args.at(-1)!);
-  await Deno.writeTextFile(new URL(file, cwd), rows);
-  return rows;
+  const rows = await stack.exec(args.at(-1)!);
+  await Deno.writeTextFile(new URL(file, cwd), JSON.stringify(rows, null, 2));
+  return JSON.stringify(rows);
 }
 
 async function runCli(line: string) {
@@ -81,5 +81,5 @@ async function runInShell(line: string, cwd: URL) {
 }
 
 async function runSql(sql: string) {
-  return JSON.stringify(await stack.exec(sql), null, 2);
+  return JSON.stringify(await stack.exec(sql));
 }
