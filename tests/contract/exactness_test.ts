@@ -3,7 +3,7 @@
  * and only if, they are the same string.
  */
 import fc from "fast-check";
-import { ACTIVE, LIMITS, NOT_FOUND } from "../support/contract.ts";
+import { ACTIVE, NOT_FOUND } from "../support/contract.ts";
 import { assertResponse } from "../support/requests.ts";
 import * as service from "../support/service_under_test.ts";
 
@@ -30,34 +30,32 @@ const PIECES = [
   "\u{1f469}\u200d\u2708\ufe0f",
 ];
 
-const isName = (text: string) =>
-  !text.includes("\0") && text.isWellFormed() && [...text].length >= 1 &&
-  [...text].length <= LIMITS.name;
+const isName = (text: string) => text !== "" && !text.includes("\0");
 
 const piece = fc.constantFrom(...PIECES);
 const codePoint = fc.string({ unit: "binary", minLength: 1, maxLength: 1 });
 const unit = fc.oneof(piece, codePoint);
 const name = fc.string({ unit, minLength: 1, maxLength: 12 }).filter(isName);
 
-// Each turns a name's code points into a similar name. Some change it at the index `at`.
-const EDITS: ((points: string[], at: number, added: string) => string)[] = [
-  (points) => points.join(""),
-  (points) => points.join("").toUpperCase(),
-  (points) => points.join("").toLowerCase(),
-  (points) => points.join("").normalize("NFC"),
-  (points) => points.join("").normalize("NFD"),
-  (points) => points.join("").trim(),
-  (points) => points.join("").replaceAll(/["\\]/g, "\\$&"),
-  (points, at) => points.toSpliced(at, 1).join(""),
-  (points, at, added) => points.toSpliced(at, 1, added).join(""),
-  (points, at, added) => points.toSpliced(at, 0, added).join(""),
+// Each turns a name into a similar one. Some change its code point at the index `at`.
+const EDITS: ((name: string, at: number, added: string) => string)[] = [
+  (name) => name,
+  (name) => name.toUpperCase(),
+  (name) => name.toLowerCase(),
+  (name) => name.normalize("NFC"),
+  (name) => name.normalize("NFD"),
+  (name) => name.trim(),
+  (name) => name.replaceAll(/["\\]/g, "\\$&"),
+  (name, at) => [...name].toSpliced(at, 1).join(""),
+  (name, at, added) => [...name].toSpliced(at, 1, added).join(""),
+  (name, at, added) => [...name].toSpliced(at, 0, added).join(""),
 ];
 
 const pair = fc.tuple(name, fc.constantFrom(...EDITS), fc.nat(), piece)
-  .map(([a, edit, at, added]): [string, string] => {
-    const points = [...a];
-    return [a, edit(points, at % (points.length + 1), added)];
-  }).filter(([, b]) => isName(b));
+  .map(([a, edit, at, added]): [string, string] => [
+    a,
+    edit(a, at % ([...a].length + 1), added),
+  ]).filter(([, b]) => isName(b));
 
 /** Plain names, each with names that a careless comparison would take for the same user. */
 const LOOK_ALIKES: [name: string, ...others: string[]][] = [
@@ -68,13 +66,14 @@ const LOOK_ALIKES: [name: string, ...others: string[]][] = [
   ["{a}", "a", "{ a }", `{"a"}`, "(a)"],
   [`a,b.c:d(e)"f"\\g`, "a", `a,b.c:d(e)\\"f\\"\\\\g`, `"a,b.c:d(e)"f"\\g"`],
   ["100%_*", "100", "1000_*", "100%__", "100%_%", "100abc"],
-  ["a\nb#1", "ab#1", "a\r\nb#1", "a\\nb#1", "a\nb", "a\nb\uff03" + "1"],
+  ["a\nb#1", "ab#1", "a\r\nb#1", "a\\nb#1", "a\nb", "a\nb\u{ff03}1"],
 ];
 
 testWithKeys("exactness: a key of one name is no key of another", async () => {
   const pairs = LOOK_ALIKES.flatMap(([a, ...others]) =>
     others.flatMap((b): [string, string][] => [[a, b], [b, a]])
   );
+  // fast-check takes an example as a list of arguments, and counts it as a run.
   const examples = pairs.map((it): [[string, string]] => [it]);
   const property = fc.asyncProperty(pair, async ([a, b]) => {
     await using product = await issueKeys([a]);

@@ -1,6 +1,6 @@
 /**
- * What is sent, and the response: the contract's tables in README.md. Tested elsewhere are the 408
- * of slow callers and the 500 of a failed lookup (both in `faults_test.ts`).
+ * What is sent, and the response: the contract's tables in README.md. Tested elsewhere are the 408,
+ * the 413 of too many pieces (`body_test.ts`), and the 500 of a failed lookup (`faults_test.ts`).
  */
 import * as CONTRACT from "../support/contract.ts";
 import { assertResponse } from "../support/requests.ts";
@@ -47,7 +47,7 @@ const WRONG_TYPES = [7, 0, true, false, [], [USER], [PRODUCT], {}];
 const ROWS: Row[] = [
   // 200: a record has this project_id and exactly this curr_user.
   ...posts(ACTIVE, {
-    "text/plain": body(), // A string's type.
+    "text/plain": body(), // What fetch sends with a string.
     "application/json": new Blob([body()], { type: "application/json" }),
     "image/png": new Blob([body()], { type: "image/png" }),
     "no Content-Type": new Blob([body()]),
@@ -129,13 +129,13 @@ const ROWS: Row[] = [
   ["DELETE", { method: "DELETE", body: body() }, METHOD_NOT_ALLOWED],
 
   // A preflight. With an `Origin`, a gateway may answer it itself.
-  ["OPTIONS", { method: "OPTIONS" }, CONTRACT.PREFLIGHT],
+  ["OPTIONS, a preflight", { method: "OPTIONS" }, CONTRACT.PREFLIGHT],
 ];
 
 for (const [name, init, expected] of ROWS) {
   Deno.test({
     name: `request: ${name} → ${expected.status}`,
-    // Without keys of its own, no row can expect a 200.
+    // Where no key may be issued, there is no 200 to expect.
     ignore: isReadOnly && expected === ACTIVE,
     async fn() {
       await using _keys = isReadOnly ? null : await issueKeys([USER], PRODUCT);

@@ -60,7 +60,7 @@ type Row = [
 const ROWS: Row[] = [
   ["no body", {}, null, 0],
   ["nothing", {}, [], 0],
-  ["a text of this process, no byte stream", {}, "text", 4],
+  ["made in this process, no byte stream", {}, "text", 4],
   ["16 KiB and a byte", {}, BYTE_OVER, TOO_LARGE],
   ["1,024 pieces", {}, times(bodyPieces, [16]), bodyBytes],
   ["1,025 pieces", {}, PIECE_OVER, TOO_LARGE],
@@ -75,10 +75,10 @@ const ROWS: Row[] = [
   ["too long, silent", {}, [[LONG], [1, 60_000]], TOO_LARGE, restMs],
   ["too long, broken off", {}, [[LONG], ["breaks off", 50]], TOO_LARGE, 50],
   ["too long, soon whole", {}, [[LONG], [1, 400]], TOO_LARGE, 400],
-  ["8 MiB more", {}, [...BYTE_OVER, ...REST], TOO_LARGE],
-  ["more", {}, [...BYTE_OVER, ...REST, [1]], TOO_LARGE, restMs],
-  ["8 MiB more, in bytes", {}, [...PIECE_OVER, ...BYTES], TOO_LARGE],
-  ["more, in bytes", {}, [...PIECE_OVER, ...BYTES, [1]], TOO_LARGE, restMs],
+  ["a rest of 8 MiB", {}, [...BYTE_OVER, ...REST], TOO_LARGE],
+  ["a longer rest", {}, [...BYTE_OVER, ...REST, [1]], TOO_LARGE, restMs],
+  ["8 MiB in bytes", {}, [...PIECE_OVER, ...BYTES], TOO_LARGE],
+  ["more in bytes", {}, [...PIECE_OVER, ...BYTES, [1]], TOO_LARGE, restMs],
   ["declared long, silent", declared(LONG), SLOW, TOO_LARGE, restMs],
   ["declared long, whole", declared(LONG), [[LONG, 400]], TOO_LARGE, 400],
 ];

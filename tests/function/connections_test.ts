@@ -64,8 +64,8 @@ async function start() {
   const env = { DENO_CERT: certFile };
   const edgeFunction = started.use(await startFunction(url, { env }));
   /** Lets callers ask at once. Returns how many get a 500. The others get a 200. */
-  const ask = async (username = "a", length = 8): Promise<number> => {
-    const asking = Array.from({ length }, async () => {
+  const ask = async (username = "a", callers = 8): Promise<number> => {
+    const asking = Array.from({ length: callers }, async () => {
       const product = crypto.randomUUID();
       const response = await checkAt(edgeFunction.url, product, username);
       const hasFailed = response.status === DATABASE_ERROR.status;
@@ -120,7 +120,7 @@ Deno.test("connections: those that led to a lasting failure are kept", async () 
 });
 
 /** Loads the module anew, which makes its first client. */
-const loadDataApi = () =>
+const importModule = () =>
   import(`${FUNCTION_FOLDER}data_api.ts?${crypto.randomUUID()}`);
 
 /** Runs code as in a runtime that makes no clients. */
@@ -147,12 +147,12 @@ Deno.test("connections: replaced at most once in 5 s, then closed", async () => 
   server.keepAliveTimeout = 60_000; // The client has to close idle connections.
   server.on("connection", (connection) => opened.push(connection));
   await using dataApi = await listenOnLoopback(server);
-  const { fetchDataApi, replaceConnections } = await loadDataApi();
+  const { fetchDataApi, replaceConnections } = await importModule();
   /** Waits until a connection is closed. Rejects after 5 s. */
   const closed = (connection: net.Socket) =>
     connection.closed ||
     once(connection, "close", { signal: AbortSignal.timeout(5_000) });
-  /** Sends a query. Fails unless `expected` connections were opened, and all but the last close. */
+  /** Sends a query. Fails unless so many connections have been opened, and all but one close. */
   const assertOpened = async (expected: number) => {
     await fetchDataApi(dataApi.url);
     // Time for Deno to take the connection back.
@@ -178,7 +178,7 @@ Deno.test("connections: replaced at most once in 5 s, then closed", async () => 
 
 Deno.test("connections: a runtime that makes no clients uses its default one", async () => {
   const { fetchDataApi, replaceConnections } = await withoutClients(
-    loadDataApi,
+    importModule,
   );
   await withoutClients(replaceConnections);
   await using dataApi = serveOnLoopback(() => new Response("[]"));

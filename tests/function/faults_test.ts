@@ -1,4 +1,4 @@
-/** What the function does, and logs, when the Data API fails; and when a caller hangs up. */
+/** What the function asks of the Data API, and does when that fails, or a caller is bad. */
 import { once } from "node:events";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -28,7 +28,7 @@ type Fault = [
   behave: Behaviour,
   /** The response, or the code and status in the log of a 500. */
   outcome: CONTRACT.Expected | string,
-  /** How many attempts the lookup makes at most, by default one; and at least two, if not one. */
+  /** The most attempts that it may make, by default one. If more, it has to make two. */
   attempts?: number,
 ];
 
@@ -177,9 +177,9 @@ for (const fault of FIRST_DECIDES) {
 }
 
 // These take seconds, so they overlap.
-testFaults("those that may pass get more attempts", ...LATER_DECIDES);
+testFaults("those that a later attempt or 5 s decide", ...LATER_DECIDES);
 
-Deno.test("fault: the Data API is asked one small question, with the key", async () => {
+Deno.test("query: the Data API is asked one small question, with the key", async () => {
   await assertResponse(ask(aRow, PRODUCT), ACTIVE);
   const query = new URLSearchParams({
     select: "project_id",
@@ -194,7 +194,7 @@ Deno.test("fault: the Data API is asked one small question, with the key", async
   assertEquals(request?.headers.authorization, `Bearer ${SECRET_KEY}`);
 });
 
-Deno.test("fault: what is wrong with a request is decided without a query", async () => {
+Deno.test("query: what is wrong with a request is decided without a query", async () => {
   const made = edgeFunction.requests.length;
   const { url } = edgeFunction;
   await assertResponse(checkAt(url, PRODUCT, ""), CONTRACT.MISSING);
@@ -218,6 +218,12 @@ Deno.test("fault: a response that declares more than 1 MiB is not read", async (
   await closed;
 });
 
+Deno.test("caller: one that stays silent gets a 408", () => {
+  const body = new TransformStream().readable; // Silent, and never ends.
+  const response = fetch(edgeFunction.url, { method: "POST", body });
+  return assertResponse(response, CONTRACT.TIMEOUT);
+});
+
 const BODY = JSON.stringify({ username: "a", project_id: PRODUCT });
 const CHUNKED = postHead("Transfer-Encoding: chunked");
 
@@ -227,12 +233,6 @@ const HANGS_UP = {
   "within a body that is too long": CHUNKED + "5000\r\n" + "x".repeat(0x5000),
   "before the response": postHead(`Content-Length: ${BODY.length}`) + BODY,
 };
-
-Deno.test("caller: one that stays silent gets a 408", () => {
-  const body = new TransformStream().readable; // Silent, and never ends.
-  const response = fetch(edgeFunction.url, { method: "POST", body });
-  return assertResponse(response, CONTRACT.TIMEOUT);
-});
 
 /** Sends a text over a new connection, and hangs up. */
 async function hangUp(text: string) {

@@ -38,7 +38,7 @@ async function lookUp(count: number, behaviours: Behaviour[]) {
   });
   for (const wallClockMs of [1e13, 0, 1e13]) {
     time.setSystemTime(wallClockMs);
-    await time.tickAsync(LIMITS.lookupMs / 2);
+    await time.tickAsync(LIMITS.lookupMs / 2); // 7.5 s in all.
   }
   return await Promise.all(lookups);
 }

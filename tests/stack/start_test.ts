@@ -77,6 +77,7 @@ Deno.test("start: its curl lines work, edits are served, and nothing is left run
   const hangs = "console.log(`hangs: ${Deno.pid}.`); for (;;);";
   await save(code + hangs, () => /hangs: \d+\./.test(output()));
   const pid = Number(output().match(/hangs: (\d+)/)?.[1]);
+  // Windows sends no SIGINT: there, `start` ends because its parent is gone.
   start.child.kill(Deno.build.os === "windows" ? "SIGKILL" : "SIGINT");
   await start.ended;
   await waitUntil(() => !isRunning(pid), () => `${pid} still runs`);
@@ -94,12 +95,13 @@ Deno.test("start: names a wrong argument, port, seed or function", async () => {
 
   await assertSays("--prot=54400", "Usage: deno task start");
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const taken = listener.addr.port;
-  const says = [`Port ${taken} cannot be taken`, "--port 8321"];
-  await assertSays(`--port=${taken}`, ...says);
+  const { port } = listener.addr;
+  const says = `Port ${port} cannot be taken`;
+  await assertSays(`--port=${port}`, says, "--port 8321");
+  await write("supabase/seed.sql", "select 1;\nselect no;");
+  await assertSays("--port=0", "PostgreSQL rejects supabase/seed.sql: ");
+  await write("supabase/seed.sql", "");
   const mistake = "const mistake = ;";
   await write(`${FUNCTION_FOLDER_PATH}index.ts`, mistake);
   await assertSays("--port=0", mistake, "The edge function does not start");
-  await write("supabase/seed.sql", "select 1;\nselect no;");
-  await assertSays("--port=0", "PostgreSQL rejects supabase/seed.sql: ");
 });
