@@ -1,4 +1,3 @@
-import { PROJECT } from "./project.ts";
 import { VERSIONS } from "./versions.ts";
 
 /**
@@ -26,7 +25,7 @@ function npx(specifier: string, args: string[], options?: Deno.CommandOptions) {
 /** Runs the Supabase CLI to its end. A command that would ask something needs `--yes`. */
 export function supabase(
   args: string[],
-  cwd = PROJECT,
+  cwd: URL,
   moreEnv?: Record<string, string>,
 ) {
   const env = { DO_NOT_TRACK: "1", NO_COLOR: "1", ...moreEnv };

@@ -23,7 +23,7 @@ const service = await listenOnLoopback(
       .map(decodeURIComponent);
     // Whoever follows a redirect comes here, and gets a 200.
     if (path !== FUNCTION_URL_PATH) return response.end();
-    const body = await text(request).catch(() => "{}"); // The driver has ended.
+    const body = await text(request).catch(() => "{}"); // A driver that ends breaks it off.
     const { username, project_id } = JSON.parse(body);
     const isRight = username === name && project_id === SEEDED.project_id;
     if (!isRight || status === "off") return request.socket.destroy();
@@ -47,13 +47,13 @@ const HERE = "LOCALAPPDATA=. XDG_DATA_HOME=$PWD";
 
 /**
  * Returns a function that runs events in a new process of a driver, and returns what it prints. The
- * code stores its entry, and `end` after it, in the file at this path.
+ * code stores its entry, and `lineEnd` after it, in the file at this path.
  */
-const inProgram = (driver: string, path: string, end = "") => {
+const inProgram = (driver: string, path: string, lineEnd = "") => {
   const toLine = (event: string) => {
     const entry = event.match(/^stored (.*)/)?.[1];
     const shLine = entry
-      ? `mkdir -p $(dirname $FILE); printf '%s${end}' '${entry}' > $FILE`
+      ? `mkdir -p $(dirname $FILE); printf '%s${lineEnd}' '${entry}' > $FILE`
       : STORAGE[event];
     return shLine ? `sh ${shLine}` : event;
   };
@@ -79,15 +79,16 @@ interface Client {
   checks?: Record<string, string>; // Shell lines for what no scenario shows.
   /**
    * Runs its driver, which reads a line for each event: those of `scenarios.txt`, but `sh LINE` for
-   * what happens to a file; `until SECOND`, to let time pass; `print TEXT`. It prints each TEXT and
-   * what the code does: as in `scenarios.txt`, or for a request, `asks` and its body.
+   * what happens to a file; `until SECOND`, to let time pass; `print TEXT`; and for `checkStop`,
+   * `threads`. It prints each TEXT, and what the code does as in `scenarios.txt`; of a request that
+   * it does not send, `asks` and the body.
    */
   run: (events: string[], cwd: string) => Promise<string[]>;
   skips: RegExp; // Scenarios that do not concern it.
   edits: Record<string, string>; // In the file, to simulate time and to ask the service above.
 }
 
-/** Twice: the callback after a response, and then, as that is stored, before the question. */
+/** Twice: the first time, the response calls back; the second time, the 200 that is stored. */
 const checkStop = (driver: string) =>
   `mkdir stop && cd stop && printf 'threads\nthreads' | ${HERE} ${driver}`;
 const PYTHON = `python3 ${DRIVERS}/check_active_driver.py`;
@@ -153,12 +154,12 @@ const FILES: Record<string, Client> = {
       "question = CheckActive": "question = Simulated.CheckActive",
       "pause = Task.Delay": "pause = Simulated.Delay",
       "DateTimeOffset.UtcNow": "Simulated.UtcNow",
-      "0.5 + random.NextDouble()": "1 + 0 * random.NextDouble()", // So that random is used.
+      "0.5 + random.NextDouble()": "1 + 0 * random.NextDouble()", // An unused random is a warning.
     },
   },
 };
 
-/** Plays the lines of a scenario. Returns them as they came out: with what the code did. */
+/** Plays the lines of a scenario. Returns them with what the code really did after each `->`. */
 async function play(run: Client["run"], lines: string[], cwd: string) {
   const events = lines.flatMap((line) => {
     const step = line.replace(/ ->.*/, "");

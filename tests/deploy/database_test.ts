@@ -1,4 +1,4 @@
-/** The table on an operator's database: made by the migration, or adopted by its page. */
+/** The table on an operator's database: of the migration, or adopted as existing-table.md says. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { PROJECT, SEEDED } from "../../tools/project.ts";
 import { supabase } from "../../tools/command.ts";
@@ -77,7 +77,7 @@ const STATE = `
 
 /**
  * Tables that operators have: their columns for product and user, and the blocks they need. The
- * last one's are named so that the page's `<product column>` is `product`.
+ * last one's have the names in the page's `<product column>` and `<name column>`.
  */
 const TABLES: [columns: string, ...blocks: string[]][] = [
   ['project_id text collate "C", curr_user text', "Block A"],

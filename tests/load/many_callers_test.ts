@@ -5,10 +5,10 @@ import { ACTIVE, TOO_LARGE } from "../support/contract.ts";
 import { aRow, startFunctionOnStub } from "../support/data_api_stub.ts";
 import { assertResponse, checkAt, postHead } from "../support/requests.ts";
 
-/** How many times slower a response may get at the median. Without limits on bodies: thousands. */
+/** How many times slower a response may get at the median. With no limits: thousands of times. */
 const MAX_SLOWDOWN = 20;
 
-/** Returns what a request takes at the median, from second 1 to the end of a load. */
+/** Returns what a request takes at the median, during a load, after its first second. */
 async function medianMs(url: URL, load: Promise<unknown>): Promise<number> {
   const tookMs: number[] = [];
   let hasEnded = false;

@@ -5,7 +5,7 @@ import { PROJECT } from "../../tools/project.ts";
 import { VERSIONS } from "../../tools/versions.ts";
 
 /** The pages with code for operators, in their order. */
-export const OPERATORS = ["README.md", "supabase/README.md"];
+const OPERATORS = ["README.md", "supabase/README.md"];
 export const EXISTING_TABLE = "supabase/existing-table.md";
 
 /** The project's Markdown pages. */
@@ -22,7 +22,7 @@ const INLINE = /^(npx|curl|git|node) |;$/;
 
 /**
  * Returns the commands and the SQL on these pages, in order, with their heading, and `words`: the
- * text from the beginning of their paragraph or list item, or from the snippet before, to them.
+ * text just before each, back to the snippet, paragraph or list item before it.
  */
 export async function readSnippets(pages = OPERATORS) {
   const snippets: { heading: string; words: string; code: string }[] = [];
@@ -37,7 +37,7 @@ export async function readSnippets(pages = OPERATORS) {
         const codes = isBlock ? text.split(SEPARATORS[lang]) : [text];
         for (const code of codes) snippets.push({ heading, words, code });
         words = "";
-      } else if (!tokens) words += text; // Leaves only: a parent repeats their text.
+      } else if (!tokens) words += text; // Only leaves: marked repeats their text in parents.
     });
   }
   return snippets;

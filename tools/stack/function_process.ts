@@ -36,7 +36,7 @@ export async function startFunction(
   const cached = await run(deno, ["cache", "index.ts"], options);
   if (cached.code !== 0) throw bootError(cached.stderr);
 
-  // Without HOME, Deno has to be told where packages are. (Deno 2.1 cannot read the lock file.)
+  // Without HOME, Deno has to be told where packages are. Deno 2.1 cannot read our lock file.
   const info = await run(deno, ["info", "--json", "--no-config"]);
   const DENO_DIR: string = JSON.parse(info.stdout).denoDir;
   const serve = "serve --allow-net --allow-env --host=127.0.0.1 --port=0";
@@ -63,8 +63,7 @@ export async function startFunction(
   const child = spawn(deno, args, { cwd: folder, env: childEnv });
   // SIGTERM would wait for callers who are still sending.
   const kill = () => child.kill("SIGKILL");
-  // For `Deno.exit`, which disposes of nothing. A function that loops for ever does not get to
-  // `end_with_parent.ts`.
+  // `Deno.exit` disposes of nothing, and an endless loop keeps `end_with_parent.ts` from noticing.
   addEventListener("unload", kill);
 
   let output = "";

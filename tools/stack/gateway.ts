@@ -3,7 +3,7 @@ import { createServer, ServerResponse } from "node:http";
 import { listenOnLoopback } from "../loopback.ts";
 import { FUNCTION_URL_PATH } from "../project.ts";
 
-/** Where requests go. Read for each request: the watcher changes `url`, tests `edgeFunction`. */
+/** Where requests go. Read anew each time: the watcher changes `url`, and a test `edgeFunction`. */
 export type Targets = Record<"dataApi" | "edgeFunction", { url: string | URL }>;
 
 // Why Ctrl-C: a function in an endless loop prints nothing, and Deno's watcher cannot restart it.

@@ -45,9 +45,9 @@ static class Simulated
     public static async Task<ActivationCheck.Result> CheckActiveAsync(string name)
     {
         Console.WriteLine("asks " + name);
-        var (status, before, endS) = (service, answers.Count, nowS + 10);
-        if (status == "silent") await WaitUntil(() => nowS >= endS || answers.Count > before);
-        if (answers.Count > before) status = answers[before];
+        var (status, nextAnswer, endS) = (service, answers.Count, nowS + 10);
+        if (status == "silent") await WaitUntil(() => nowS >= endS || answers.Count > nextAnswer);
+        if (answers.Count > nextAnswer) status = answers[nextAnswer];
         Query = "?" + status + "&" + Uri.EscapeDataString(name);
         return ActivationCheck.CheckActiveAsync(name).Result;
     }

@@ -45,11 +45,11 @@ def simulated_keep_asking(*args):
 def simulated_check(name):
     """Waits while the service is silent. Then gets the status from the service of the test."""
     print("asks", name)
-    status, before, end_s = world.service, len(answers), world.now_s + 10
+    status, next_answer, end_s = world.service, len(answers), world.now_s + 10
     if status == "silent":
-        wait_until(lambda: world.now_s >= end_s or len(answers) > before)
-    if len(answers) > before:
-        status = answers[before]
+        wait_until(lambda: world.now_s >= end_s or len(answers) > next_answer)
+    if len(answers) > next_answer:
+        status = answers[next_answer]
     code.SERVICE = f"{address}?{status}&{quote(name)}"
     return check_active(name)
 

@@ -5,7 +5,7 @@ import { SEEDED } from "../../../tools/project.ts";
 
 const KEY = `check-username-active.${SEEDED.project_id}`;
 
-/** What a request shows after these answers. After others: the status, and the address asked. */
+/** The request's properties after these answers. After others: its status, and the address. */
 const RESPONSES = {
   off: { status: 0 },
   302: { status: 200, responseURL: "https://example.com/" }, // The engine has followed it.
