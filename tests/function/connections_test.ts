@@ -1,4 +1,4 @@
-/** Connections to the Data API that go bad, on HTTP/2, as hosted; and their replacement. */
+/** Connections to the Data API: those that go bad, on HTTP/2, as hosted; and replacements. */
 import FakeTimers from "@sinonjs/fake-timers";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -152,7 +152,7 @@ Deno.test("connections: replaced at most once in 5 s, then closed", async () => 
   const closed = (connection: net.Socket) =>
     connection.closed ||
     once(connection, "close", { signal: AbortSignal.timeout(5_000) });
-  /** Sends a query. Fails unless so many connections have been opened, and all but one close. */
+  /** Sends a query. Fails unless so many were opened until now, and all but the newest close. */
   const assertOpened = async (expected: number) => {
     await fetchDataApi(dataApi.url);
     // Time for Deno to take the connection back.

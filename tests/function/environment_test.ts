@@ -27,7 +27,7 @@ for (const [name, values] of Object.entries(REJECTED)) {
   Deno.test(`environment: a missing or malformed ${name} is named, its value is not`, () => {
     const read = name === URL_NAME ? readSupabaseUrl : readSecretKey;
     for (const value of values) {
-      // Beside a sound legacy key, malformed keys are rejected, too. (Its own row overrides it.)
+      // Malformed keys count, although the legacy key is sound. (Its own row has `value` instead.)
       const env = { [LEGACY_NAME]: "x", [name]: value };
       const { message } = assertThrows(() => readIn(env, read), Error, name);
       assert(!message.includes("s3cr3t"), message);

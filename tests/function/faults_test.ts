@@ -28,7 +28,7 @@ type Fault = [
   behave: Behaviour,
   /** The response, or the code and status in the log of a 500. */
   outcome: CONTRACT.Expected | string,
-  /** The most attempts that it may make, by default one. If more, it has to make two. */
+  /** The most attempts that it may make, by default one. Of several, it has to make two. */
   attempts?: number,
 ];
 
@@ -116,8 +116,8 @@ const LATER_DECIDES: Fault[] = [
   // A busy Data API gets one query: a second attempt would get the second response.
   ["a row after 4 s", firstThen(rowAfter(4_000), noRow), ACTIVE],
   ["silence", firstThen(hang, aRow), "timeout 0"],
-  // A failure that does not pass is a 500 in the end.
   ["a response that never ends", trickle, "timeout 0"],
+  // A failure that does not pass is a 500 in the end.
   ["one 503, then silence", firstThen(killed, hang), "57P01 503", 2],
   ["503 always", killed, "57P01 503", 6],
   ["400 without a code always", crashed, "http_400 400", 6],

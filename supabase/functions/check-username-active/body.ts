@@ -31,8 +31,8 @@ const MIN_COUNTED_BYTES = 2 * 1024;
  * why there is none: it is too long, does not arrive within 10 s, or breaks off. Never throws.
  */
 export async function readBody(request: Request) {
-  // With `Transfer-Encoding`, `Content-Length` does not count. Deno 2.1, the platform's, passes on
-  // both.
+  // In a chunked request, `Content-Length` does not count. Deno 2.1, the platform's, lets it have
+  // both headers.
   const isChunked = request.headers.has("Transfer-Encoding");
   const declared = isChunked ? null : request.headers.get("Content-Length");
   if (declared !== null && Number(declared) <= MAX_BODY_BYTES) {

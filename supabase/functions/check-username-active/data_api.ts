@@ -71,7 +71,7 @@ export const fetchDataApi: typeof fetch = async (input, init) => {
   const isTooLong = Number(response.headers.get("Content-Length")) > MAX_BYTES;
   if (isTooLong) await response.body?.cancel();
   let text = isTooLong ? NOT_A_LIST : await response.text();
-  // supabase-js would take an empty 200 or 404, or a 404 with an array, for a success.
+  // supabase-js would take an empty 2xx or 404, or a 404 with an array, for a success.
   if (text === "" || (response.status === 404 && /^\s*\[/.test(text))) {
     text = NOT_JSON;
   }
