@@ -17,7 +17,7 @@ export async function run(
 }
 
 /** Runs a package of npm, such as `deno@2.1.4`, to its end. */
-function npx(specifier: string, args: string[], options?: Deno.CommandOptions) {
+function npx(specifier: string, args: string[], options: Deno.CommandOptions) {
   const command = Deno.build.os === "windows" ? "npx.cmd" : "npx";
   return run(command, ["--yes", specifier, ...args], options);
 }

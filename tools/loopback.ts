@@ -9,7 +9,7 @@ export function serveOnLoopback(
   const options = { hostname: "127.0.0.1", port: 0, onListen: () => {} };
   const server = Deno.serve({ ...options, ...tls }, handler);
   const { port } = server.addr;
-  const url = `http://127.0.0.1:${port}`;
+  const url = `${tls ? "https" : "http"}://127.0.0.1:${port}`;
   return { url, port, [Symbol.asyncDispose]: () => server.shutdown() };
 }
 

@@ -42,7 +42,7 @@ const STORAGE: Record<string, string> = {
   "storage full": "prlimit --fsize=4 --pid=$PPID", // $PPID is the driver.
 };
 
-/** Where Python's and C#'s code stores: in the folder in which the driver runs. */
+/** With this environment, the code in Python and C# stores in the current folder. */
 const HERE = "LOCALAPPDATA=. XDG_DATA_HOME=$PWD";
 
 /**
@@ -78,17 +78,18 @@ interface Client {
   build: string; // Parses or compiles the file and the page's snippet.
   checks?: Record<string, string>; // Shell lines for what no scenario shows.
   /**
-   * Runs its driver, which reads a line for each event: those of `scenarios.txt`, but `sh LINE` for
-   * what happens to a file; `until SECOND`, to let time pass; `print TEXT`; and for `checkStop`,
-   * `threads`. It prints each TEXT, and what the code does as in `scenarios.txt`; of a request that
-   * it does not send, `asks` and the body.
+   * Runs its driver through events, and returns what it prints, line by line. It reads:
+   * - what happens in `scenarios.txt`; but `sh LINE` for what happens to a file;
+   * - `until SECOND`, and lets time pass; `print TEXT`, and prints TEXT;
+   * - `threads`, and fails unless stopping waits for the callback of another thread.
+   * It prints what the code does in `scenarios.txt`; but `asks BODY` where it sends nothing.
    */
   run: (events: string[], cwd: string) => Promise<string[]>;
   skips: RegExp; // Scenarios that do not concern it.
   edits: Record<string, string>; // In the file, to simulate time and to ask the service above.
 }
 
-/** Twice: the first time, the response calls back; the second time, the 200 that is stored. */
+/** Sends `threads` twice: a response calls back, and then the 200 that is stored. */
 const checkStop = (driver: string) =>
   `mkdir stop && cd stop && printf 'threads\nthreads' | ${HERE} ${driver}`;
 const PYTHON = `python3 ${DRIVERS}/check_active_driver.py`;

@@ -28,7 +28,7 @@ async function cli(url: string, args: string[], cwd = PROJECT, error = "") {
 }
 
 for (const defaults of ["closed", "open"] as const) {
-  Deno.test(`migration: pushed, and exported, with ${defaults} privileges`, async () => {
+  Deno.test(`migration: pushed and exported; default privileges: ${defaults}`, async () => {
     await using server = await startDatabaseServer(defaults);
     const push = await cliCommand("db push");
     await cli(server.url, push);
@@ -77,7 +77,7 @@ const STATE = `
 
 /**
  * Tables that operators have: their columns for product and user, and the blocks they need. The
- * last one's have the names in the page's `<product column>` and `<name column>`.
+ * last one's are `product` and `name`, as the page's `<product column>` becomes `product`.
  */
 const TABLES: [columns: string, ...blocks: string[]][] = [
   ['project_id text collate "C", curr_user text', "Block A"],

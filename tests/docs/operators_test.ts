@@ -13,7 +13,7 @@ const KEYS = "public.activation_keys";
 /** Ids of keys, without the last digit. `<key>` becomes the id that ends with 1. */
 const ID = "2b7e4c80-91d5-4f36-a0c8-6e13d9f5274";
 
-/** What placeholders become; any other loses its brackets and spaces: `<old ref>`, `oldref`. */
+/** Values of the pages' placeholders. */
 const VALUES: Record<string, string> = {
   "product": PRODUCT,
   "name": NAME,
@@ -55,7 +55,7 @@ const DAMAGED = `
 /** Beginnings of the lines that are not run here. */
 const LEFT_OUT = [
   /^(cd|git (clone|switch|pull|checkout|rev-parse|diff <commit>))/, // Work in a clone.
-  /^npx -y deno@2.9.6 task /,
+  /^npx -y deno@\S+ task /,
   RegExp(`^${CLI}(start|functions serve|login|link)`), // Need Docker or an account.
   // tests/deploy runs these two.
   RegExp(`^${CLI}(db push --remote|functions deploy [\\w-]+ --use-api)$`),

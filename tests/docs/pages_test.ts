@@ -22,11 +22,12 @@ for (const page of PAGES) {
   });
 }
 
-Deno.test("pages: every `npx supabase` has the version that the tests run", async () => {
-  for (const page of [...PAGES, ".github/workflows/ci.yml"]) {
-    const text = await readPage(page);
-    for (const [, cli] of text.matchAll(/npx (?:--yes |-y )?(supabase\S*)/g)) {
-      assertEquals(cli, `supabase@${VERSIONS.supabase}`, page);
+Deno.test("pages: every npx runs the versions that the tests run", async () => {
+  const tools = [`supabase@${VERSIONS.supabase}`, `deno@${VERSIONS.deno}`];
+  const npx = /npx (?:-\S+ )?((?:deno|supabase)\S*)/g;
+  for (const page of [...PAGES, ".github/workflows/ci.yml", ".ci/run"]) {
+    for (const [, tool = ""] of (await readPage(page)).matchAll(npx)) {
+      assert(tools.includes(tool), `${tool} on ${page}`);
     }
   }
 });

@@ -10,16 +10,16 @@ const stack = await startStack();
 Deno.test.afterAll(() => stack[Symbol.asyncDispose]());
 export const { API_URL, SECRET_KEY } = stack.service;
 
-const describe = ({ method, url }: Request) =>
+const requestLine = ({ method, url }: Request) =>
   decodeURIComponent(`${url} ${method} `).replaceAll("+", " ");
 
-/** Stands in for the Management API. Responds with the request; to a wrong token, with that. */
-const platform = serveOnLoopback(async (request) => {
+/** What `curl` asks. Echoes the request, or only the token if it is a wrong one. */
+const managementApi = serveOnLoopback(async (request) => {
   const token = request.headers.get("Authorization");
   if (token !== "Bearer accesstoken") return new Response(token);
-  return new Response(describe(request) + await request.text());
+  return new Response(requestLine(request) + await request.text());
 });
-Deno.test.afterAll(() => platform[Symbol.asyncDispose]());
+Deno.test.afterAll(() => managementApi[Symbol.asyncDispose]());
 
 /** The kinds of snippets: how each is run, and what its output is. The first that fits counts. */
 const KINDS: [
@@ -33,7 +33,7 @@ const KINDS: [
   [/;$/, runSql], // The rows, as JSON.
 ];
 
-/** Runs a snippet with these values of placeholders in a folder. Returns its output. */
+/** Runs a snippet in a folder. Returns its output. Without a value, `<old ref>` is `oldref`. */
 export async function runSnippet(
   code: string,
   cwd: URL,
@@ -43,7 +43,7 @@ export async function runSnippet(
   const isSql = run === runSql;
   const filled = code.replaceAll("http://127.0.0.1:54321", API_URL)
     .replaceAll(/https:\/\/<(new )?ref>\.supabase\.co/g, API_URL)
-    .replaceAll("https://api.supabase.com", platform.url)
+    .replaceAll("https://api.supabase.com", managementApi.url)
     .replaceAll(/<(new )?secret key>/g, SECRET_KEY)
     .replaceAll("../", "./") // Exports are beside the clone; here, in the folder.
     .replace(/<([a-z ]+)>/g, (_, it) => {
@@ -65,7 +65,7 @@ async function runExport(line: string, cwd: URL) {
 
 async function runCli(line: string) {
   const requests = await runOnPlatform(cliArgs(line));
-  return requests.map((sent) => describe(sent)).join();
+  return requests.map((sent) => requestLine(sent)).join();
 }
 
 /** Git ends with code 1 if the files differ. */

@@ -46,22 +46,18 @@ async function sendBytes({ hostname, port }: URL) {
 
 // Only Linux tells a process's peak memory.
 const ignore = Deno.build.os !== "linux";
-Deno.test(
-  "load: endless single bytes delay nobody else",
-  { ignore },
-  async () => {
-    await using edgeFunction = await startFunctionOnStub(aRow);
-    const { url, pid } = edgeFunction;
-    const quietMs = await medianMs(url, sleep(3_000)); // No load, for 3 s.
-    const endsAt = performance.now() + 8_000;
-    const callers = Array.from({ length: 14 }, async () => {
-      while (performance.now() < endsAt) await sendBytes(url);
-    });
-    const loadedMs = await medianMs(url, Promise.all(callers));
-    const status = await Deno.readTextFile(`/proc/${pid}/status`);
-    const peakMb = Number(status.match(/VmHWM:\s+(\d+)/)?.[1]) / 1024;
-    const figures = `${loadedMs} ms, ${quietMs} ms before, ${peakMb} MB`;
-    assert(loadedMs < MAX_SLOWDOWN * quietMs, figures);
-    assert(peakMb < 256, figures); // What the platform gives it.
-  },
-);
+Deno.test("load: endless bytes hardly delay others", { ignore }, async () => {
+  await using edgeFunction = await startFunctionOnStub(aRow);
+  const { url, pid } = edgeFunction;
+  const quietMs = await medianMs(url, sleep(3_000)); // No load, for 3 s.
+  const endsAt = performance.now() + 8_000;
+  const callers = Array.from({ length: 14 }, async () => {
+    while (performance.now() < endsAt) await sendBytes(url);
+  });
+  const loadedMs = await medianMs(url, Promise.all(callers));
+  const status = await Deno.readTextFile(`/proc/${pid}/status`);
+  const peakMb = Number(status.match(/VmHWM:\s+(\d+)/)?.[1]) / 1024;
+  const figures = `${loadedMs} ms, ${quietMs} ms before, ${peakMb} MB`;
+  assert(loadedMs < MAX_SLOWDOWN * quietMs, figures);
+  assert(peakMb < 256, figures); // What the platform gives it.
+});

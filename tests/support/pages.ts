@@ -22,7 +22,7 @@ const INLINE = /^(npx|curl|git|node) |;$/;
 
 /**
  * Returns the commands and the SQL on these pages, in order, with their heading, and `words`: the
- * text just before each, back to the snippet, paragraph or list item before it.
+ * text before each, since the last snippet or the beginning of its paragraph or list item.
  */
 export async function readSnippets(pages = OPERATORS) {
   const snippets: { heading: string; words: string; code: string }[] = [];

@@ -9,7 +9,7 @@ import { serveOnLoopback } from "../loopback.ts";
 import { addRoles, migrate, runSqlFile } from "./database.ts";
 import { LOCAL_SERVICE } from "./local_service.ts";
 
-// Does not print PostgreSQL's errors (they have a severity): the responses contain them, too.
+// PostgreSQL's errors, which have a `severity`, are not printed: the responses contain them.
 const printError = console.error;
 console.error = (...values) => {
   if (!values[0]?.severity) printError(...values);

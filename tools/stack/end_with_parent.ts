@@ -5,6 +5,6 @@
     // Unlike `Deno.exit`, this ends Deno's watcher as well.
     Deno.kill(Deno.pid, "SIGKILL");
   } catch {
-    Deno.exit(); // Deno 2.1 denies `Deno.kill` here. It is never run with `--watch`.
+    Deno.exit(); // Deno 2.1 denies `Deno.kill` here. That version never runs with `--watch`.
   }
 })();

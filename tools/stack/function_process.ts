@@ -36,7 +36,7 @@ export async function startFunction(
   const cached = await run(deno, ["cache", "index.ts"], options);
   if (cached.code !== 0) throw bootError(cached.stderr);
 
-  // Without HOME, Deno has to be told where packages are. Deno 2.1 cannot read our lock file.
+  // Where packages are, which Deno does not find without HOME. (It may not read our lock file.)
   const info = await run(deno, ["info", "--json", "--no-config"]);
   const DENO_DIR: string = JSON.parse(info.stdout).denoDir;
   const serve = "serve --allow-net --allow-env --host=127.0.0.1 --port=0";
