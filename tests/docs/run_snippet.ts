@@ -23,7 +23,7 @@ Deno.test.afterAll(() => managementApi[Symbol.asyncDispose]());
 
 /** The kinds of snippets: how each is run, and what its output is. The first that fits counts. */
 const KINDS: [
-  code: RegExp,
+  pattern: RegExp,
   run: (code: string, cwd: URL) => Promise<string>,
 ][] = [
   [/^npx .* > /, runExport], // The rows, which it writes to the file.
