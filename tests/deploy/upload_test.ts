@@ -1,6 +1,9 @@
 /** What `supabase functions deploy` uploads, and that it runs as it was uploaded. */
-import { assert, assertEquals } from "@std/assert";
-import { FUNCTION_FOLDER_PATH as FOLDER } from "../../tools/project.ts";
+import { assertEquals } from "@std/assert";
+import {
+  FUNCTION_FOLDER,
+  FUNCTION_FOLDER_PATH as FOLDER,
+} from "../../tools/project.ts";
 import { TOO_LARGE } from "../support/contract.ts";
 import { assertResponse, sendTo } from "../support/requests.ts";
 import { startUploadedService } from "../support/uploaded_service.ts";
@@ -8,10 +11,13 @@ import { startUploadedService } from "../support/uploaded_service.ts";
 const service = await startUploadedService();
 Deno.test.afterAll(() => service[Symbol.asyncDispose]());
 
-Deno.test("upload: only files of the function, and callers need no token", () => {
+Deno.test("upload: exactly the function's files, and callers need no token", () => {
   const { files, metadata } = service;
-  assert(files.every((name) => name.startsWith(FOLDER)), `${files}`);
+  const source = Array.from(Deno.readDirSync(FUNCTION_FOLDER), (it) => it.name)
+    .filter((name) => /\.ts$|^deno\.json$/.test(name));
+  assertEquals(files.toSorted(), source.map((name) => FOLDER + name).sort());
   assertEquals(metadata.entrypoint_path, `${FOLDER}index.ts`);
+  assertEquals(metadata.import_map_path, `${FOLDER}deno.json`);
   assertEquals(metadata.verify_jwt, false, "fix supabase/config.toml");
 });
 
