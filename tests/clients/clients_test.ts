@@ -111,7 +111,7 @@ const FILES: Record<string, Client> = {
         `${HERE} python3 -c 'import snippet; snippet.start("A")'`,
       "a program can end while its request waits":
         `python3 -c 'import check_active as it; it.SERVICE += "?silent&A"; it.check_active("A")'`,
-      "stop_asking waits for another thread's callback": checkStop(PYTHON),
+      "stop_asking waits for a thread's callback": checkStop(PYTHON),
     },
     run: inProgram(PYTHON, STORED_FILE),
     skips: /frames|storage cut/,
@@ -141,9 +141,7 @@ const FILES: Record<string, Client> = {
     build: `mcs -langversion:7 -warnaserror -r:System.Net.Http -out:a.exe \
         ActivationCheck.cs snippet.cs ${DRIVERS}/ActivationCheckDriver.cs`,
     checks: {
-      "StopAsking waits for another thread's callback": checkStop(
-        "mono ../a.exe",
-      ),
+      "StopAsking waits for a thread's callback": checkStop("mono ../a.exe"),
     },
     run: inProgram("mono ../a.exe", STORED_FILE),
     skips: /frames|storage cut/,

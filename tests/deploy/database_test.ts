@@ -14,7 +14,7 @@ const RIGHTS = "{postgres=arwdDxtm/postgres,service_role=arwd/postgres}";
 
 /** Who may do what with a table. */
 const selectAccess = (table: string) => `
-  select relrowsecurity, relacl::text as rights,
+  select relrowsecurity as rls, relacl::text as rights,
     (select count(*)::int from pg_policy where polrelid = pg_class.oid) as policies
   from pg_class where oid = '${table}'::regclass`;
 
@@ -33,11 +33,7 @@ for (const defaults of ["closed", "open"] as const) {
     const push = await cliCommand("db push");
     await cli(server.url, push);
     const table = await server.exec(selectAccess("activation_keys"));
-    assertEquals(table, [{
-      relrowsecurity: true,
-      rights: RIGHTS,
-      policies: 0,
-    }]);
+    assertEquals(table, [{ rls: true, rights: RIGHTS, policies: 0 }]);
     assertStringIncludes(await cli(server.url, push), "is up to date.");
 
     const [key] = await server.exec(
@@ -58,7 +54,7 @@ Deno.test("restore: only the secret key's role reads the table of an export", as
   await server.exec(await readSnippet("create table public.exported_keys"));
   const table = await server.exec(selectAccess("exported_keys"));
   const rights = "{postgres=arwdDxtm/postgres,service_role=ar/postgres}";
-  assertEquals(table, [{ relrowsecurity: true, rights, policies: 0 }]);
+  assertEquals(table, [{ rls: true, rights, policies: 0 }]);
 });
 
 /** Returns the SQL of the page about an existing table under this comment. */
@@ -132,9 +128,8 @@ Deno.test("existing table: the page's commands adopt it, and undo that", async (
     await Deno.writeTextFile(new URL(name, migrations), migration);
     await run("db push", { error });
   };
-  await server.exec(
-    "create table activation_keys (project_id text, curr_user char)",
-  );
+  const columns = "project_id text, curr_user char";
+  await server.exec(`create table activation_keys (${columns})`);
   const before = await server.exec(STATE);
   const [printed] = await server.exec(await read("Prints what undoes"));
 

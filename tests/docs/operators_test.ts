@@ -182,9 +182,8 @@ const snippets = (await readSnippets())
 const untested = new Set(snippets);
 
 for (const [heading, cases] of Object.entries(CASES)) {
-  for (
-    const [nth, { given = "", values, run, then = UNLOCKED }] of cases.entries()
-  ) {
+  for (const [nth, one] of cases.entries()) {
+    const { given, values, run, then = UNLOCKED } = one;
     // Found here, because the last test looks at what is left.
     const toRun = run.map(([text, ...results]) => {
       const found = snippets.filter((it) =>
@@ -193,20 +192,18 @@ for (const [heading, cases] of Object.entries(CASES)) {
       found.forEach((it) => untested.delete(it));
       return { text, found, results };
     });
-    const name = `operators: ${heading} ${nth + 1}: ${
-      run.map(([text]) => text)
-    }`;
-    Deno.test(name, async () => {
+    const name = `${heading} ${nth + 1}: ${run.map(([text]) => text)}`;
+    Deno.test(`operators: ${name}`, async () => {
       await using folder = await makeTempFolder();
       const { url } = folder;
       await runSnippet(ISSUE_KEYS, url, VALUES);
       await runSnippet(EXPORT, url, VALUES);
       if (given) await runSnippet(`${given};`, url, VALUES);
 
+      const all = { ...VALUES, ...values };
       for (const { text, found: [snippet, ...others], results } of toRun) {
         assert(snippet && others.length === 0, `No or two snippets: ${text}`);
         for (const result of results) {
-          const all = { ...VALUES, ...values };
           const output = await runSnippet(snippet.code, url, all);
           if (typeof result === "string") assertStringIncludes(output, result);
           else assertEquals(JSON.parse(output).length, result, output);

@@ -21,6 +21,8 @@ const managementApi = serveOnLoopback(async (request) => {
 });
 Deno.test.afterAll(() => managementApi[Symbol.asyncDispose]());
 
+const EXPORT = await cliCommand("db query"); // The arguments of the first one.
+
 /** The kinds of snippets: how each is run, and what its output is. The first that fits counts. */
 const KINDS: [
   pattern: RegExp,
@@ -57,7 +59,7 @@ export async function runSnippet(
 async function runExport(line: string, cwd: URL) {
   const [command = "", file = ""] = line.split(" > ");
   const args = cliArgs(command.replace(/--remote=\w+/, "--remote"));
-  assertEquals(args, await cliCommand("db query"));
+  assertEquals(args, EXPORT);
   const rows = await stack.exec(args.at(-1)!);
   await Deno.writeTextFile(new URL(file, cwd), JSON.stringify(rows, null, 2));
   return JSON.stringify(rows);

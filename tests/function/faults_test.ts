@@ -6,7 +6,12 @@ import { gzipSync } from "node:zlib";
 import { assert, assertEquals } from "@std/assert";
 import { LOCAL_SERVICE } from "../../tools/stack/local_service.ts";
 import * as CONTRACT from "../support/contract.ts";
-import { assertResponse, checkAt, postHead } from "../support/requests.ts";
+import {
+  assertResponse,
+  checkAt,
+  postHead,
+  sendTo,
+} from "../support/requests.ts";
 import {
   aRow,
   type Behaviour,
@@ -220,8 +225,7 @@ Deno.test("fault: a response that declares more than 1 MiB is not read", async (
 
 Deno.test("caller: one that stays silent gets a 408", () => {
   const body = new TransformStream().readable; // Silent, and never ends.
-  const response = fetch(edgeFunction.url, { method: "POST", body });
-  return assertResponse(response, CONTRACT.TIMEOUT);
+  return assertResponse(sendTo(edgeFunction.url, { body }), CONTRACT.TIMEOUT);
 });
 
 const BODY = JSON.stringify({ username: "a", project_id: PRODUCT });

@@ -82,13 +82,11 @@ async function start(): Promise<Service & Partial<AsyncDisposable>> {
     return Object.assign(stack, stack.service);
   }
   const env = Deno.env.toObject();
-  const API_URL = isReadOnly
-    ? env.API_URL
-    : env.API_URL ?? LOCAL_SERVICE.API_URL;
-  if (!API_URL) throw new Error("Set API_URL to the address of the project.");
+  const url = isReadOnly ? env.API_URL : env.API_URL ?? LOCAL_SERVICE.API_URL;
+  if (!url) throw new Error("Set API_URL to the address of the project.");
   // `supabase start` has these keys on every machine. `remote` uses none.
   return {
-    API_URL: API_URL.replace(/\/$/, ""),
+    API_URL: url.replace(/\/$/, ""),
     PUBLISHABLE_KEY: env.TEST_PUBLISHABLE_KEY ?? LOCAL_SERVICE.PUBLISHABLE_KEY,
     SECRET_KEY: env.TEST_SECRET_KEY ?? LOCAL_SERVICE.SECRET_KEY,
   };
