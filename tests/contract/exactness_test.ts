@@ -66,6 +66,7 @@ const LOOK_ALIKES: [name: string, ...others: string[]][] = [
   ["{a}", "a", "{ a }", `{"a"}`, "(a)"],
   [`a,b.c:d(e)"f"\\g`, "a", `a,b.c:d(e)\\"f\\"\\\\g`, `"a,b.c:d(e)"f"\\g"`],
   ["100%_*", "100", "1000_*", "100%__", "100%_%", "100abc"],
+  ["\ufeffa", "a", "\ufeff\ufeffa"],
   ["a\nb#1", "ab#1", "a\r\nb#1", "a\\nb#1", "a\nb", "a\nb\u{ff03}1"],
 ];
 

@@ -15,6 +15,15 @@ console.error = (...values) => {
   if (!values[0]?.severity) printError(...values);
 };
 
+// PGlite decodes each value as if it was a file: of a name that begins with a byte order mark, it
+// would lose the mark.
+const { TextDecoder } = globalThis;
+globalThis.TextDecoder = class extends TextDecoder {
+  constructor(label?: string, options?: TextDecoderOptions) {
+    super(label, { ignoreBOM: true, ...options });
+  }
+};
+
 const { PUBLISHABLE_KEY, SECRET_KEY } = LOCAL_SERVICE;
 const keys = { publishable_key: PUBLISHABLE_KEY, secret_key: SECRET_KEY };
 
