@@ -23,7 +23,7 @@ Deno.test("upload: exactly the function's files, and callers need no token", () 
 
 Deno.test("upload: through the main worker, whoever goes on sending gets the 413", async () => {
   // In KiB: sizes that break the connection of a function that does not discard the rest.
-  for (const size of [17, 200, 1_024, 3_072]) {
+  for (const size of [17, 200]) {
     const bytes = new Uint8Array(size * 1_024);
     await Promise.all(Array.from({ length: 20 }, (_, nth) => {
       const body = nth % 2 === 0 ? bytes : new Blob([bytes]).stream();

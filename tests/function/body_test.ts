@@ -1,105 +1,106 @@
-/** Reading a body, in exact time: how long, how much, and in how many pieces. */
+/** Reading a body, in exact time: how long it may be, and how long it may take. */
 import FakeTimers from "@sinonjs/fake-timers";
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { readBody } from "../../supabase/functions/check-username-active/body.ts";
-import { LIMITS } from "../support/contract.ts";
+import { respond } from "../../supabase/functions/check-username-active/responses.ts";
+import { LIMITS, TIMEOUT } from "../support/contract.ts";
+import { assertResponse } from "../support/requests.ts";
 
-/** A piece of a body: its length in bytes, a break or the end, and the milliseconds before it. */
-type Piece = [length: number | "breaks off" | "ends", afterMs?: number];
+const { bodyBytes, bodyMs } = LIMITS;
+const time = FakeTimers.install({ toFake: ["setTimeout", "clearTimeout"] });
 
-/** A body as it comes over the network: each piece is sent once the one before was read. */
-function bodyOf(pieces: Piece[]): ReadableStream {
-  const left = pieces.values();
-  return new ReadableStream({
-    type: "bytes",
-    async pull(controller) {
-      const [length, afterMs] = left.next().value ?? ["ends"];
-      if (afterMs) await new Promise((resolve) => setTimeout(resolve, afterMs));
-      if (length === "breaks off") controller.error(new Error(length));
-      else if (length !== "ends") controller.enqueue(new Uint8Array(length));
-      else {
-        controller.close();
-        // Ends a read that is under way, which `close` does not.
-        controller.byobRequest?.respond(0);
-      }
-    },
-  });
-}
+/** A part of a body: a piece of so many bytes, a pause, or that it breaks off. */
+type Part = number | (() => Promise<unknown>) | "breaks off";
 
-const times = (count: number, piece: Piece) => Array<Piece>(count).fill(piece);
-
+const wait = (ms: number) => () =>
+  new Promise((resolve) => setTimeout(resolve, ms));
+const times = (count: number, ...parts: Part[]) =>
+  Array<Part[]>(count).fill(parts).flat();
 const declared = (length: number) => ({ "Content-Length": `${length}` });
 
-// The platform's Deno, 2.1, lets both headers through.
+const SLOW = times(9, 1, wait(9_000));
+const MOST = times(16, bodyBytes); // 256 KiB.
+// Deno 2.1 lets both headers through.
 const CHUNKED = { ...declared(1), "Transfer-Encoding": "chunked" };
 
-const { bodyBytes, bodyPieces, bodyMs } = LIMITS;
-/** How long the rest of a body that is too long is read and discarded. */
-const restMs = 1_000;
-const LONG = bodyBytes + 1;
-const SLOW = times(9, [1, 9_000]);
-const TOO_LARGE = "body_too_large";
-const TIMEOUT = "request_timeout";
-
-/** Pieces after which a body is too long: by a byte, or by a piece. */
-const BYTE_OVER: Piece[] = [[bodyBytes], [1]];
-const PIECE_OVER = times(bodyPieces + 1, [1]);
-/** What may follow, 8 MiB: in pieces of 16 KiB, or of a byte, which counts as 2 KiB. */
-const REST = times(512, [bodyBytes]);
-const BYTES = times(4_096, [1]);
-
-/** A request's headers and body; and what `readBody` returns, a length or a problem, and when. */
-type Row = [
-  what: string,
-  headers: Record<string, string>,
-  body: Piece[] | string | null,
-  result: number | string,
-  afterMs?: number,
-];
+/** A body; how many bytes are read, or the status; after how many milliseconds; headers. */
+type Row = [string, Part[], result: number, ms?: number, headers?: object];
 
 const ROWS: Row[] = [
-  ["no body", {}, null, 0],
-  ["nothing", {}, [], 0],
-  ["made in this process, no byte stream", {}, "text", 4],
-  ["16 KiB and a byte", {}, BYTE_OVER, TOO_LARGE],
-  ["1,024 pieces", {}, times(bodyPieces, [16]), bodyBytes],
-  ["1,025 pieces", {}, PIECE_OVER, TOO_LARGE],
-  ["declared, 9,000 pieces", declared(9_000), times(9_000, [1]), 9_000],
-  ["declared as a byte, and in chunks", CHUNKED, [[LONG]], TOO_LARGE],
-  ["just in time", {}, [[1, bodyMs - 10]], 1, bodyMs - 10],
-  ["declared, just in time", declared(1), [[1, bodyMs - 10]], 1, bodyMs - 10],
-  ["never whole", {}, SLOW, TIMEOUT, bodyMs],
-  ["declared, never whole", declared(60), SLOW, TIMEOUT, bodyMs],
-  ["broken off", {}, [[1], ["breaks off", 50]], TIMEOUT, 50],
-  ["declared, broken off", declared(60), [["breaks off", 50]], TIMEOUT, 50],
-  ["too long, silent", {}, [[LONG], [1, 60_000]], TOO_LARGE, restMs],
-  ["too long, broken off", {}, [[LONG], ["breaks off", 50]], TOO_LARGE, 50],
-  ["too long, soon whole", {}, [[LONG], [1, 400]], TOO_LARGE, 400],
-  ["a rest of 8 MiB", {}, [...BYTE_OVER, ...REST], TOO_LARGE],
-  ["a longer rest", {}, [...BYTE_OVER, ...REST, [1]], TOO_LARGE, restMs],
-  ["8 MiB in bytes", {}, [...PIECE_OVER, ...BYTES], TOO_LARGE],
-  ["more in bytes", {}, [...PIECE_OVER, ...BYTES, [1]], TOO_LARGE, restMs],
-  ["declared long, silent", declared(LONG), SLOW, TOO_LARGE, restMs],
-  ["declared long, whole", declared(LONG), [[LONG, 400]], TOO_LARGE, 400],
+  ["16 KiB in pieces", times(16, 1_024), bodyBytes],
+  ["a long one that ends", [bodyBytes, 1, wait(400)], 413, 400],
+  ["256 KiB, read on", [...MOST, wait(400)], 413, 400],
+  ["a byte more, not read on", [...MOST, 1, wait(400)], 413],
+  ["4,096 single bytes", times(4_096, 1), 4_096],
+  ["4,097 single bytes", times(4_097, 1), 413],
+  ["declared, 9,000 single bytes", times(9_000, 1), 9_000, 0, declared(9_000)],
+  ["declared short, in chunks", [bodyBytes, 1], 413, 0, CHUNKED],
+  ["just in time", [1, wait(bodyMs - 10), 1], 2, bodyMs - 10],
+  ["never whole", SLOW, 408, bodyMs],
+  ["declared, never whole", SLOW, 408, bodyMs, declared(60)],
+  ["long, never whole", [bodyBytes, ...SLOW], 408, bodyMs],
+  ["broken off", [1, wait(50), "breaks off"], 408, 50],
+  ["declared, broken off", [1, "breaks off"], 408, 0, declared(60)],
+  ["long, broken off", [bodyBytes, 1, "breaks off"], 408],
 ];
 
-for (const [what, headers, content, expected, afterMs = 0] of ROWS) {
-  Deno.test(`body: ${what} → ${expected}, after ${afterMs} ms`, async () => {
-    const time = FakeTimers.install({ toFake: ["setTimeout", "clearTimeout"] });
-    using _time = { [Symbol.dispose]: () => time.uninstall() };
-    const body = Array.isArray(content) ? bodyOf(content) : content;
-    const init = { method: "POST", headers, body };
-    let result: number | string = "nothing";
-    let tookMs = NaN;
-    readBody(new Request("http://x", init)).then((body) => {
-      result = typeof body === "string" ? body : body.length;
-      tookMs = time.now;
+for (const [what, parts, result, ms = 0, headers] of ROWS) {
+  for (const kind of ["", ", no byte stream"]) {
+    Deno.test(`body: ${what}${kind} → ${result}`, async () => {
+      time.reset();
+      const bytes = bodyOf(parts);
+      const body = kind ? bytes.pipeThrough(new TransformStream()) : bytes;
+      const reading = read(body, headers);
+      await time.tickAsync(100_000);
+      const { got, gotMs, timers } = await reading;
+      assertEquals([got, gotMs], [result, ms]);
+      if (result !== 408) assertEquals(timers, 0, "timers left running");
     });
-    await time.tickAsync(afterMs);
-    assertEquals([result, tookMs], [expected, afterMs]);
-    // A body that was read leaves no timer running.
-    if (typeof expected === "number") assertEquals(time.countTimers(), 0);
-    // The caller sends the rest, and nothing fails.
-    await time.tickAsync(100_000);
+  }
+}
+
+Deno.test("body: of a long one, 16 KiB are kept; in time, it is cancelled", async () => {
+  time.reset();
+  const before = Deno.memoryUsage().external;
+  let cancelled = 0;
+  const reading = Array.from(
+    { length: 64 },
+    () => read(bodyOf([...MOST, wait(60_000)], () => cancelled++)),
+  );
+  await time.tickAsync(0);
+  const kept = (Deno.memoryUsage().external - before) / reading.length;
+  await time.tickAsync(bodyMs);
+  await Promise.all(reading);
+  assertEquals(cancelled, reading.length);
+  assert(kept < 4 * bodyBytes, `${kept} bytes of each`);
+});
+
+Deno.test("body: the 408", () =>
+  assertResponse(respond("request_timeout"), TIMEOUT));
+
+/** Reads a body: its length, or the status if it is not accepted; when; and what still runs. */
+async function read(body: ReadableStream, headers = {}) {
+  const request = new Request("http://x", { method: "POST", headers, body });
+  const it = await readBody(request);
+  const got = "bytes" in it ? it.bytes.length : respond(it.problem).status;
+  return { got, gotMs: time.now, timers: time.countTimers() };
+}
+
+/** A body as it comes over the network: each part begins once the one before was read. */
+function bodyOf(parts: Part[], cancel = () => {}): ReadableStream {
+  const left = parts.values();
+  return new ReadableStream({
+    type: "bytes",
+    autoAllocateChunkSize: bodyBytes, // So that there always is a `byobRequest`.
+    cancel,
+    async pull(controller) {
+      for (const part of left) {
+        if (part === "breaks off") return controller.error(new Error(part));
+        if (typeof part === "function") await part();
+        else return controller.byobRequest?.respond(part);
+      }
+      controller.close();
+      controller.byobRequest?.respond(0);
+    },
   });
 }

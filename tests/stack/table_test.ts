@@ -1,7 +1,7 @@
 /** What the table takes, and how the lookup reads it. */
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { migrate, startDatabaseServer } from "../../tools/stack/database.ts";
-import { LIMITS } from "../support/contract.ts";
+import { LIMITS, LOOKUP } from "../support/contract.ts";
 
 Deno.test("table: a key needs a product; its name is null, or 1 to 256 code points", async () => {
   await using database = await startDatabaseServer("closed");
@@ -30,12 +30,11 @@ Deno.test("table: at 100,000 keys the lookup reads only the index", async () => 
     from generate_series(1, 100000) as number
   `);
   await database.exec("vacuum analyze public.activation_keys");
-  // What the Data API's query reads, as the role of the secret key.
+  // What the lookup reads, as the role of the secret key. The product is md5('5').
   const explained = await database.exec(`
     set local role service_role;
     explain (analyze, buffers, costs off)
-    select project_id from public.activation_keys
-    where project_id = md5('5')::uuid and curr_user = 'Pilot 50025' limit 1
+    ${LOOKUP.sql("e4da3b7f-bbce-2345-d777-2b0674a318d5", "Pilot 50025")}
   `);
   const plan = JSON.stringify(explained);
   assertMatch(plan, /Only Scan using activation_keys_lookup_idx .*rows=1\b/);

@@ -39,9 +39,22 @@ export const PREFLIGHT: Expected = {
 /** The limits of bodies, names and lookups. */
 export const LIMITS = {
   bodyBytes: 16 * 1024,
-  bodyPieces: 1_024, // Of a body whose length is not declared.
   bodyMs: 10_000, // Until a body is whole.
   name: 256, // In code points.
   lookupMs: 5_000,
   attempts: 6, // Of a lookup.
 } as const;
+
+/** The lookup, as the Data API is asked, and as PostgreSQL then runs it. */
+export const LOOKUP = {
+  path: (project_id: string, curr_user: string) =>
+    `/rest/v1/activation_keys?${new URLSearchParams({
+      select: "project_id,curr_user",
+      project_id: `eq.${project_id}`,
+      curr_user: `eq.${curr_user}`,
+      limit: "1",
+    })}`,
+  sql: (project_id: string, curr_user: string) =>
+    `select project_id, curr_user from public.activation_keys
+    where project_id = '${project_id}' and curr_user = '${curr_user}' limit 1`,
+};

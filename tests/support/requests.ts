@@ -40,7 +40,3 @@ export async function assertResponse(
     else assertEquals(value, wanted, what);
   }
 }
-
-/** Returns the head of a POST, as text. */
-export const postHead = (headers: string) =>
-  `POST / HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n\r\n`;

@@ -11,7 +11,8 @@ const supabase = createClient(
 export default {
   async fetch(request: Request): Promise<Response> {
     const { username, project_id } = await request.json();
-    const { data } = await supabase.from("activation_keys").select("project_id")
+    const { data } = await supabase.from("activation_keys")
+      .select("project_id,curr_user")
       .match({ project_id, curr_user: username }).limit(1);
     return Response.json({ success: data?.length === 1 });
   },

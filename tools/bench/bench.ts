@@ -12,7 +12,8 @@ const CALLERS = 16;
 const REQUESTS = 20_000;
 
 // A Data API that responds at once, compressed, as hosted projects do.
-const row = JSON.stringify([{ project_id: SEEDED.project_id }]);
+const { project_id, username: curr_user } = SEEDED;
+const row = JSON.stringify([{ project_id, curr_user }]);
 const compressed = new Uint8Array(brotliCompressSync(Buffer.from(row)));
 const headers = { "Content-Encoding": "br" };
 await using dataApi = serveOnLoopback(() =>

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { readBody } from "./body.ts";
+import type { Outcome } from "./responses.ts";
 
 // Strict: replacing an invalid byte would make another name. The decoder skips a byte order mark.
 const utf8 = new TextDecoder("utf-8", { fatal: true });
@@ -16,32 +17,30 @@ const ActivationCheck = z.object({
 /** A well-formed question: does this user hold an active key of this product? */
 export type ActivationCheck = z.infer<typeof ActivationCheck>;
 
-// A field that is absent, null or "" is missing.
-const Present = z.unknown().check(z.refine((value) => (value ?? "") !== ""));
-const Complete = z.object({ username: Present, project_id: Present });
-
 /**
  * Reads and validates the body of a POST. `Content-Type` and credentials are not looked at.
  *
  * @param request The POST.
- * @returns The check, or what is wrong with the request: the name of its response. Never throws.
+ * @returns The check, or what is wrong with the request.
  */
-export async function readActivationCheck(request: Request) {
-  const received = await readBody(request);
-  // A string is the reason why there is no body.
-  if (typeof received === "string") return received;
+export async function readActivationCheck(
+  request: Request,
+): Promise<{ check: ActivationCheck } | { problem: Outcome }> {
+  const body = await readBody(request);
+  if ("problem" in body) return body;
 
-  let body: unknown;
+  let json: unknown;
   try {
-    const text = utf8.decode(received);
-    // An empty body counts as `null`.
-    body = text === "" ? null : JSON.parse(text);
+    const text = utf8.decode(body.bytes);
+    json = text === "" ? null : JSON.parse(text);
   } catch {
-    return "invalid_json";
+    return { problem: "invalid_json" };
   }
 
-  const { success, data } = ActivationCheck.safeParse(body);
-  if (success) return data;
-  // "Missing" beats "invalid".
-  return Complete.safeParse(body).success ? "invalid_field" : "missing_field";
+  const { success, data } = ActivationCheck.safeParse(json);
+  if (success) return { check: data };
+  // "Missing" beats "invalid". JSON that is not an object has no fields.
+  const { username, project_id }: Partial<ActivationCheck> = Object(json);
+  const isComplete = [username, project_id].every((it) => (it ?? "") !== "");
+  return { problem: isComplete ? "invalid_field" : "missing_field" };
 }

@@ -1,9 +1,6 @@
 import { corsHeaders } from "@supabase/supabase-js/cors";
 
-const ALLOWED_METHODS = "POST, OPTIONS";
-
-/** The headers that supabase-js clients send. */
-const ALLOWED_HEADERS = corsHeaders["Access-Control-Allow-Headers"] ?? "";
+const METHODS = "POST, OPTIONS";
 
 /** The headers of every response. */
 const HEADERS = {
@@ -11,39 +8,41 @@ const HEADERS = {
   "Cache-Control": "no-store",
 };
 
-/** Further headers, by the status of the response. */
-const MORE_HEADERS: Record<number, Record<string, string>> = {
-  204: {
-    "Access-Control-Allow-Methods": ALLOWED_METHODS,
-    "Access-Control-Allow-Headers": ALLOWED_HEADERS,
-    // A day, in seconds. Without it, a page sends a preflight before nearly every request.
-    "Access-Control-Max-Age": "86400",
-  },
-  405: { Allow: ALLOWED_METHODS },
-};
+const error = (status: number, error: string, headers = {}) => ({
+  status,
+  body: { error },
+  headers,
+});
 
 // Each body is fixed text, so it can name no table, host or key, and has no stack trace.
 const RESPONSES = {
-  active: { status: 200, success: true },
-  not_found: { status: 499, error: "User not found for project" },
-  lookup_failed: { status: 500, error: "Database error" },
-  missing_field: { status: 400, error: "Missing username or project_id" },
-  invalid_field: { status: 400, error: "Invalid username or project_id" },
-  invalid_json: { status: 400, error: "Invalid JSON" },
-  request_timeout: { status: 408, error: "Request timeout" },
-  body_too_large: { status: 413, error: "Request body too large" },
-  method_not_allowed: { status: 405, error: "Method not allowed" },
-  preflight: { status: 204 },
+  active: { status: 200, body: { success: true }, headers: {} },
+  not_found: error(499, "User not found for project"),
+  lookup_failed: error(500, "Database error"),
+  missing_field: error(400, "Missing username or project_id"),
+  invalid_field: error(400, "Invalid username or project_id"),
+  invalid_json: error(400, "Invalid JSON"),
+  request_timeout: error(408, "Request timeout"),
+  body_too_large: error(413, "Request body too large"),
+  method_not_allowed: error(405, "Method not allowed", { Allow: METHODS }),
+  preflight: {
+    status: 204,
+    body: null,
+    headers: {
+      ...corsHeaders, // Has the headers that supabase-js clients send.
+      "Access-Control-Allow-Methods": METHODS,
+      // A day, in seconds. Without it, a page sends a preflight before nearly every request.
+      "Access-Control-Max-Age": "86400",
+    },
+  },
 };
 
-/**
- * Makes the response for an outcome.
- *
- * @param outcome What became of the request: the name of its response.
- * @returns A new response.
- */
-export function respond(outcome: keyof typeof RESPONSES): Response {
-  const { status, ...body } = RESPONSES[outcome];
-  const init = { status, headers: { ...HEADERS, ...MORE_HEADERS[status] } };
-  return status === 204 ? new Response(null, init) : Response.json(body, init);
+/** What became of a request: the name of its response. */
+export type Outcome = keyof typeof RESPONSES;
+
+/** Makes a new response for an outcome. */
+export function respond(outcome: Outcome): Response {
+  const { status, body, headers } = RESPONSES[outcome];
+  const init = { status, headers: { ...HEADERS, ...headers } };
+  return body ? Response.json(body, init) : new Response(null, init);
 }

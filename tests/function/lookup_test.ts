@@ -1,0 +1,202 @@
+/** The lookup in exact time: no clock runs but the test's, and no network is used. */
+import FakeTimers from "@sinonjs/fake-timers";
+import { assert, assertEquals } from "@std/assert";
+import { createLookup } from "../../supabase/functions/check-username-active/lookup.ts";
+import { LIMITS, LOOKUP } from "../support/contract.ts";
+
+// Each test file runs in an isolate, so nothing that is replaced here is put back.
+const time = FakeTimers.install({
+  toFake: ["Date", "performance", "setTimeout", "clearTimeout"],
+});
+
+const URL = "https://abcdefghijklmnopqrst.supabase.co";
+const PRODUCT = "0d5c8f3e-27b1-4c6a-9e84-b1f6720a3d59";
+const USER = `Zoë "the Ace" Brückner+#4821&curr_user=eq.x`;
+
+const KEY = { project_id: PRODUCT, curr_user: USER };
+const OTHER_CASE = { ...KEY, curr_user: USER.toUpperCase() };
+const OTHER_USER = { ...KEY, curr_user: "Amelia" };
+const OTHER_PRODUCT = { ...KEY, project_id: crypto.randomUUID() };
+
+/** What comes back for an attempt, and when. Status 0: the connection breaks. */
+type Answer = [status: number, body: unknown, afterMs?: number];
+
+const ROW: Answer = [200, [KEY]];
+const NO_ROW: Answer = [200, []];
+const HTML = "<h1>Bad gateway</h1>";
+const DROP: Answer = [0, ""];
+const SILENCE: Answer = [200, [KEY], 60_000];
+/** What PostgREST returns for the queries in flight when PostgreSQL crashes. */
+const CRASH: Answer = [400, { code: "", message: "" }];
+/** And when its connections are killed. */
+const KILLED: Answer = [503, { code: "57P01", message: "terminating" }];
+
+/** The answers (the last goes on); the response, or the code and the status that are logged. */
+type Row = [what: string, Answer[], outcome: string, attempts?: number];
+
+const ROWS: Row[] = [
+  // A success is a list of rows of exactly this product and this user.
+  ["a row", [ROW], "active"],
+  ["a row after 4.9 s", [[200, [KEY], 4_900]], "active"],
+  ["no row", [NO_ROW], "not_found"],
+  ["another user's row", [[200, [OTHER_USER]]], "malformed 200", 6],
+  ["another case of the name", [[200, [OTHER_CASE]]], "malformed 200", 6],
+  ["another product's row", [[200, [OTHER_PRODUCT]]], "malformed 200", 6],
+  ["a wrong row beside it", [[200, [KEY, OTHER_USER]]], "malformed 200", 6],
+  ["null beside it", [[200, [KEY, null]]], "malformed 200", 6],
+  ["an object", [[200, KEY]], "malformed 200", 6],
+  ["a 206, which may leave rows out", [[206, []]], "http_206 206"],
+
+  // A failure that may pass is asked again.
+  ["nothing, then no row", [[200, ""], NO_ROW], "not_found", 2],
+  ["a cut list, then a row", [[200, "["], ROW], "active", 2],
+  ["a drop, then a row", [DROP, ROW], "active", 2],
+  ["502, then a row", [[502, HTML], ROW], "active", 2],
+  ["599, then a row", [[599, HTML], ROW], "active", 2],
+  ["a crash, then a row", [CRASH, ROW], "active", 2],
+  ["401 PGRST303, once", [[401, { code: "PGRST303" }], ROW], "active", 2],
+  ["503 always", [KILLED], "57P01 503", 6],
+  ["drops always", [DROP], "unreachable 0", 6],
+
+  // Silence is waited for, and not asked again.
+  ["silence", [SILENCE, ROW], "timeout 0"],
+  ["503, then silence", [KILLED, SILENCE, ROW], "57P01 503", 2],
+
+  // Any other failure is final. A 404 is no empty list.
+  ["400 PGRST303", [[400, { code: "PGRST303" }]], "PGRST303 400"],
+  ["401 without a code", [[401, { code: "" }]], "http_401 401"],
+  ["404 PGRST205", [[404, { code: "PGRST205" }]], "PGRST205 404"],
+  ["404 with a list", [[404, " \n[]"]], "http_404 404"],
+  ["404 with nothing", [[404, ""]], "http_404 404"],
+  ["500 with null", [[500, null]], "http_500 500"],
+  ["501", [[501, HTML]], "http_501 501"],
+
+  // Only what has the form of a code is logged.
+  ["PGRSTX00", [[500, { code: "PGRSTX00" }]], "PGRSTX00 500"],
+  ["42p01", [[400, { code: "42p01" }]], "http_400 400"],
+  ["PGRST1000", [[400, { code: "PGRST1000" }]], "http_400 400"],
+  ["a line break", [[400, { code: "42501\n" }]], "http_400 400"],
+  ["a code in a list", [[400, { code: ["42501"] }]], "http_400 400"],
+];
+
+for (const [what, answers, expected, attempts = 1] of ROWS) {
+  Deno.test(`lookup: ${what} → ${expected}, attempts: ${attempts}`, async () => {
+    const { outcome, ms, log, timers, attemptsAt } = await simulate(answers);
+    const [code, status] = expected.split(" ");
+    const line =
+      `{"event":"lookup_failed","code":"${code}","status":${status},"duration_ms":${ms}}`;
+    const all = status ? ["lookup_failed", line] : [expected];
+    assertEquals([outcome, ...log], all);
+    assertEquals(attemptsAt.length, attempts, "number of attempts");
+    assert(ms <= LIMITS.lookupMs, `took ${ms} ms`);
+    assertEquals(timers, 0, "number of timers left running");
+  });
+}
+
+Deno.test("lookup: it asks for the one row, with the key, and follows no redirect", async () => {
+  const { queries: [query] } = await simulate([ROW]);
+  const { url, method, headers, redirect } = query!;
+  assertEquals(method + url, "GET" + URL + LOOKUP.path(PRODUCT, USER));
+  assertEquals(headers.get("apikey"), "secret key");
+  assertEquals(headers.get("Authorization"), "Bearer secret key");
+  assertEquals(redirect, "manual");
+});
+
+/** When attempts begin, in milliseconds, with this random number. */
+const TIMES: [string, Answer[], random: number, attemptsAt: number[]][] = [
+  ["at the earliest", [KILLED], 0, [0, 50, 500, 1_400, 2_850, 4_300]],
+  ["at the latest", [KILLED], 1, [0, 300, 750, 1_650, 3_100, 4_550]],
+  ["late", [[503, HTML, 4_600], SILENCE], 0.5, [0, 4_725]],
+];
+
+for (const [what, answers, random, attemptsAt] of TIMES) {
+  Deno.test(`lookup: attempts ${what}: ${attemptsAt} ms`, async () => {
+    const seen = await simulate(answers, { random });
+    assertEquals(seen.attemptsAt, attemptsAt);
+  });
+}
+
+const KEPT = "make 1, ask 1, ask 1, ask 1";
+const NEW = "make 1, ask 1, ask 1, make 2, close 1, ask 2, make 3, close 2";
+
+/** Of three lookups, two together and one later: what happens to the clients for connections. */
+const CLIENTS: [what: string, Answer, clients: number, events: string][] = [
+  ["a row", ROW, 9, KEPT],
+  ["a lasting failure", [403, HTML], 9, KEPT],
+  ["a failure that may pass", [503, HTML, 4_900], 9, NEW],
+  ["silence", SILENCE, 9, NEW],
+  ["silence, where no second one can be made", SILENCE, 1, KEPT],
+  ["silence, where none can be made", SILENCE, 0, "ask 0, ask 0, ask 0"],
+];
+
+for (const [what, answer, clients, expected] of CLIENTS) {
+  Deno.test(`lookup: connections after ${what}`, async () => {
+    const beginAt = [0, 100, 6_000];
+    const { events } = await simulate([answer], { beginAt, clients });
+    assertEquals(events.join(", "), expected);
+  });
+}
+
+/**
+ * Lets lookups begin at these times, in milliseconds, and time pass until they have ended.
+ * Meanwhile, the wall clock is set, which changes nothing. So many clients can be made.
+ */
+async function simulate(
+  answers: Answer[],
+  { beginAt = [0], random = 0.5, clients = 9 } = {},
+) {
+  /** What becomes of the last lookup; and what all of them do. */
+  const seen = {
+    outcome: "has not ended",
+    ms: NaN,
+    timers: NaN,
+    attemptsAt: [] as number[],
+    queries: [] as Request[],
+    events: [] as string[],
+    log: [] as string[],
+  };
+  const fetch = (url: string, init: Request & { client?: { id: number } }) => {
+    const { signal, client } = init;
+    seen.queries.push({ ...init, url });
+    seen.events.push(`ask ${client?.id ?? 0}`);
+    const nth = seen.attemptsAt.push(performance.now()) - 1;
+    const [status, body, afterMs = 0] = answers[nth] ?? answers.at(-1)!;
+    const text = typeof body === "string" ? body : JSON.stringify(body);
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        if (status > 0) resolve(new Response(text, { status }));
+        reject(new TypeError("connection closed"));
+      }, afterMs);
+      signal.addEventListener("abort", () => {
+        clearTimeout(timer);
+        reject(signal.reason);
+      });
+    });
+  };
+  let made = 0;
+  const createHttpClient = () => {
+    if (made === clients) throw new TypeError("It is not a function");
+    const id = ++made;
+    seen.events.push(`make ${id}`);
+    return { id, close: () => seen.events.push(`close ${id}`) };
+  };
+
+  time.reset();
+  Object.assign(globalThis, { fetch });
+  Object.assign(Deno, { createHttpClient });
+  Math.random = () => random;
+  console.error = (line) => seen.log.push(line);
+  const lookUp = createLookup(URL, "secret key");
+  for (const beginMs of beginAt) {
+    setTimeout(async () => {
+      seen.outcome = await lookUp({ project_id: PRODUCT, username: USER });
+      seen.ms = performance.now() - beginMs;
+      seen.timers = time.countTimers();
+    }, beginMs);
+  }
+  for (const wallClockMs of [1e13, 0, 1e13]) {
+    time.setSystemTime(wallClockMs);
+    await time.tickAsync(4_000); // 12 s in all.
+  }
+  return seen;
+}
