@@ -19,10 +19,9 @@ const MAX_BODY_MS = 10_000;
 export async function readBody(
   request: Request,
 ): Promise<{ bytes: Uint8Array } | { problem: Outcome }> {
-  // In a chunked request, the length does not count. Deno 2.1, the platform's, lets both through.
+  // A short body is read whole, which costs less. In a chunked one, the length does not count.
   const isShort = !request.headers.has("Transfer-Encoding") &&
     Number(request.headers.get("Content-Length") ?? NaN) <= MAX_BODY_BYTES;
-  // Reading a short body whole costs less.
   const reader = isShort ? null : readerOf(request.body ?? new Blob().stream());
   const { promise: timeUp, reject: end } = Promise.withResolvers<never>();
   const timer = setTimeout(end, MAX_BODY_MS);
