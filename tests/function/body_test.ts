@@ -20,7 +20,6 @@ const declared = (length: number) => ({ "Content-Length": `${length}` });
 
 const SLOW = times(9, 1, wait(9_000));
 const MOST = times(16, bodyBytes); // 256 KiB.
-// Deno 2.1 lets both headers through.
 const CHUNKED = { ...declared(1), "Transfer-Encoding": "chunked" };
 
 /** A body; how many bytes are read, or the status; after how many milliseconds; headers. */
@@ -28,7 +27,6 @@ type Row = [string, Part[], result: number, ms?: number, headers?: object];
 
 const ROWS: Row[] = [
   ["16 KiB in pieces", times(16, 1_024), bodyBytes],
-  ["a long one that ends", [bodyBytes, 1, wait(400)], 413, 400],
   ["256 KiB, read on", [...MOST, wait(400)], 413, 400],
   ["a byte more, not read on", [...MOST, 1, wait(400)], 413],
   ["4,096 single bytes", times(4_096, 1), 4_096],
@@ -75,11 +73,13 @@ Deno.test("body: of a long one, 16 KiB are kept; in time, it is cancelled", asyn
   assert(kept < 4 * bodyBytes, `${kept} bytes of each`);
 });
 
+Deno.test("body: none → 0", async () =>
+  assertEquals((await read(null)).got, 0));
 Deno.test("body: the 408", () =>
   assertResponse(respond("request_timeout"), TIMEOUT));
 
 /** Reads a body: its length, or the status if it is not accepted; when; and what still runs. */
-async function read(body: ReadableStream, headers = {}) {
+async function read(body: ReadableStream | null, headers = {}) {
   const request = new Request("http://x", { method: "POST", headers, body });
   const it = await readBody(request);
   const got = "bytes" in it ? it.bytes.length : respond(it.problem).status;

@@ -17,7 +17,6 @@ const OK = "HTTP/1.1 200 OK\r\n";
 const ok = (body: string) =>
   `${OK}Content-Length: ${body.length}\r\n\r\n${body}`;
 const ROW = ok(KEY);
-const NO_ROW = ok("[]");
 const GZIP = OK + "Content-Encoding: gzip\r\n\r\n" +
   gzipSync(KEY).toString("latin1");
 const REDIRECT = ROW.replace("200 OK", "307 Elsewhere\r\nLocation: /");
@@ -29,7 +28,8 @@ const ROWS: [what: string, sends: string[], CONTRACT.Expected][] = [
   ["a dropped connection, then a row", ["", ROW], ACTIVE],
   ["a cut response, then a row", [ROW.slice(0, -1), ROW], ACTIVE],
   ["a row in gzip, without a length", [GZIP], ACTIVE],
-  ["another caller's row, then none", [STRAY + NO_ROW, NO_ROW], NOT_FOUND],
+  ["another caller's row, then none", [STRAY + ok("[]"), ok("[]")], NOT_FOUND],
+  ["a status of 600", [ROW.replace("200", "600"), ROW], DATABASE_ERROR],
   ["a redirect to a row", [REDIRECT, ROW], DATABASE_ERROR],
 ];
 

@@ -48,7 +48,6 @@ const ROWS: Row[] = [
   ["a 206, which may leave rows out", [[206, []]], "http_206 206"],
 
   // A failure that may pass is asked again.
-  ["nothing, then no row", [[200, ""], NO_ROW], "not_found", 2],
   ["a cut list, then a row", [[200, "["], ROW], "active", 2],
   ["a drop, then a row", [DROP, ROW], "active", 2],
   ["502, then a row", [[502, HTML], ROW], "active", 2],

@@ -2,7 +2,8 @@
  * Tells a simulator add-on whether a user holds an active key of a product. In the table, the
  * product of a key is its `project_id`, and the user is its `curr_user`.
  *
- * A request's way: `request.ts` (with `body.ts`) → `lookup.ts` → `responses.ts`.
+ * A request's way: `request.ts` (with `body.ts`) → `lookup.ts` → `responses.ts`. What is promised
+ * to callers is "The contract" in the project's README.md.
  */
 import { readSecretKey, readSupabaseUrl } from "./environment.ts";
 import { createLookup } from "./lookup.ts";
