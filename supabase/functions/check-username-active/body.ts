@@ -2,10 +2,8 @@ import type { Outcome } from "./responses.ts";
 
 /** Longest body that is accepted, in bytes. Nothing past it is kept. */
 const MAX_BODY_BYTES = 16 * 1024;
-
-/** How much of a longer body is read, in bytes. A caller who still sends would lose a response. */
+/** How much of a longer body is read, in bytes: a response would be lost while its caller sends. */
 const MAX_READ_BYTES = 256 * 1024;
-
 /** How long a body may take, in milliseconds. Without a limit, half-sent bodies would add up. */
 const MAX_BODY_MS = 10_000;
 
@@ -19,7 +17,7 @@ const MAX_BODY_MS = 10_000;
 export async function readBody(
   request: Request,
 ): Promise<{ bytes: Uint8Array } | { problem: Outcome }> {
-  // A short body is read whole, which costs less. In a chunked one, the length does not count.
+  // A short body is read whole, which costs less. Of a chunked one, the declared length is void.
   const isShort = !request.headers.has("Transfer-Encoding") &&
     Number(request.headers.get("Content-Length") ?? NaN) <= MAX_BODY_BYTES;
   const reader = isShort ? null : readerOf(request.body ?? new Blob().stream());
@@ -30,7 +28,7 @@ export async function readBody(
     const bytes = await Promise.race([reading, timeUp]);
     return bytes ? { bytes } : { problem: "body_too_large" };
   } catch {
-    // Only here: of a long body, Deno 2.9 would go on reading the rest, at the others' cost.
+    // A body that is too long is not cancelled: Deno 2.9 would then read on to its end.
     reader?.cancel().catch(() => {});
     return { problem: "request_timeout" };
   } finally {
@@ -42,15 +40,15 @@ function readerOf(body: ReadableStream) {
   try {
     return body.getReader({ mode: "byob" });
   } catch {
-    // No byte stream: at Deno 2.9, a body that has arrived already.
+    // No byte stream: at Deno 2.9, a body that has arrived already. Such a reader ignores `memory`.
     return body.getReader();
   }
 }
 
-/** Reads a body. Returns nothing if it is too long. */
+/** Reads a body. Returns null if it is too long. */
 async function readPieces(reader: ReturnType<typeof readerOf>) {
   const bytes = new Uint8Array(MAX_BODY_BYTES);
-  // Each piece goes into the same memory: otherwise Deno takes 64 KB for a piece of one byte.
+  // A read takes the memory away, and returns it with the piece. Otherwise Deno takes 64 KB each.
   let memory = new Uint8Array(MAX_BODY_BYTES);
   let [length, counted] = [0, 0];
   while (counted <= MAX_READ_BYTES) {
@@ -62,4 +60,5 @@ async function readPieces(reader: ReturnType<typeof readerOf>) {
     counted += Math.max(value.length, 64);
     memory = new Uint8Array(value.buffer);
   }
+  return null;
 }

@@ -11,8 +11,8 @@ const Key = z.string().check(z.regex(/^[\x21-\x7e]+$/));
 /**
  * Reads the base address of the project's APIs.
  *
- * @throws {Error} When it is missing or malformed. The message names the variable, never its value,
- * and stops the boot.
+ * @throws {Error} When it is missing or malformed, which stops the boot. The message names the
+ * variable, never its value.
  */
 export function readSupabaseUrl(): string {
   return Url.safeParse(Deno.env.get("SUPABASE_URL")).data ??

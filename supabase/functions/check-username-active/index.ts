@@ -2,15 +2,15 @@
  * Tells a simulator add-on whether a user holds an active key of a product. In the table, the
  * product of a key is its `project_id`, and the user is its `curr_user`.
  *
- * A request's way: `request.ts` (with `body.ts`) → `lookup.ts` → `responses.ts`. What is promised
- * to callers is "The contract" in the project's README.md.
+ * The way of a request: `request.ts` (with `body.ts`) → `lookup.ts` → `responses.ts`. The
+ * contract with callers is in the project's README.md.
  */
 import { readSecretKey, readSupabaseUrl } from "./environment.ts";
 import { createLookup } from "./lookup.ts";
 import { readActivationCheck } from "./request.ts";
 import { respond } from "./responses.ts";
 
-// One for each isolate: making a supabase-js client takes longer than a request.
+// One for each isolate: making a supabase-js client takes more CPU time than a request.
 const lookup = createLookup(readSupabaseUrl(), readSecretKey());
 
 export default {

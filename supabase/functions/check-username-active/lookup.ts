@@ -27,7 +27,7 @@ const MAX_IDLE_MS = 10_000;
 const CODE = /^([A-Z0-9]{5}|PGRST(\d{3}|X\d{2}))$/;
 
 /**
- * Makes the function that looks up activation keys, with the one supabase-js client of the isolate.
+ * Makes the function that looks up activation keys, and one supabase-js client for all its lookups.
  *
  * @param url The base address of the Supabase project's APIs.
  * @param secretKey The key for them. It is never logged and never sent to a caller.
@@ -62,14 +62,14 @@ export function createLookup(url: string, secretKey: string) {
   return async ({ username, project_id }: ActivationCheck) => {
     const startedAt = performance.now();
     const elapsedMs = () => performance.now() - startedAt;
-    const delayMs = MAX_DELAY_MS * Math.random();
     const clientAtStart = httpClient;
     const controller = new AbortController();
     const timer = setTimeout(() => controller.abort(), MAX_LOOKUP_MS);
-    let failure = { code: "timeout", status: 0, mayPass: true };
+    let failure = { code: "timeout", status: 0, mayPass: true }; // Unless an attempt ends in time.
     try {
       for (const dueMs of ATTEMPTS_DUE_MS) {
         if (dueMs > 0) {
+          const delayMs = MAX_DELAY_MS * Math.random();
           const pauseMs = Math.max(dueMs - elapsedMs(), 0) + delayMs;
           if (elapsedMs() + pauseMs > MAX_LOOKUP_MS) break;
           await new Promise((resolve) => setTimeout(resolve, pauseMs));
@@ -81,7 +81,7 @@ export function createLookup(url: string, secretKey: string) {
         // An aborted attempt says nothing about the Data API: the failure before it counts.
         if (controller.signal.aborted) break;
         const { status, data } = result;
-        // Types do not validate a response: it could be another caller's. A 206 may leave rows out.
+        // Each row is compared: a response may be another caller's. And a 206 may leave rows out.
         const isSound = status === 200 && Array.isArray(data) &&
           data.every((row) =>
             row?.project_id === project_id && row.curr_user === username
@@ -97,9 +97,10 @@ export function createLookup(url: string, secretKey: string) {
     const { mayPass, ...logged } = failure;
     // Connections can go bad: they die in silence, or fail for as long as they are used, and Deno
     // goes on using them. So later queries get new ones, unless they have been replaced meanwhile.
-    if (mayPass && httpClient === clientAtStart) {
-      httpClient = createHttpClient() ?? clientAtStart;
-      if (httpClient !== clientAtStart) clientAtStart?.close();
+    const fresh = mayPass && httpClient === clientAtStart && createHttpClient();
+    if (fresh) {
+      httpClient = fresh;
+      clientAtStart?.close();
     }
     const duration_ms = Math.round(elapsedMs());
     const line = { event: "lookup_failed", ...logged, duration_ms };
@@ -112,7 +113,7 @@ function createHttpClient() {
   try {
     return Deno.createHttpClient({ poolIdleTimeout: MAX_IDLE_MS });
   } catch {
-    // This runtime makes no client: the connections in use stay in use.
+    // None can be made here: the connections in use, or Deno's own, stay in use.
   }
 }
 
@@ -127,7 +128,7 @@ function failureOf({ status, error }: PostgrestSingleResponse<unknown>) {
     code: isCode ? code : kinds[status] ?? `http_${status}`,
     status,
     mayPass: status === 0 ||
-      // Also a text that is not JSON: Deno takes some cut responses for whole.
+      // Deno takes some cut responses for whole.
       status === 200 ||
       // What gateways and PostgREST return during an outage.
       (status >= 502 && status < 600) ||
