@@ -36,6 +36,19 @@ export const PREFLIGHT: Expected = {
   },
 };
 
+export const RESPONSES: Expected[] = [
+  ACTIVE,
+  NOT_FOUND,
+  DATABASE_ERROR,
+  MISSING,
+  INVALID,
+  INVALID_JSON,
+  TIMEOUT,
+  TOO_LARGE,
+  METHOD_NOT_ALLOWED,
+  PREFLIGHT,
+];
+
 /** The limits of bodies, names and lookups. */
 export const LIMITS = {
   bodyBytes: 16 * 1024,

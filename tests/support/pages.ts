@@ -9,7 +9,9 @@ const OPERATORS = ["README.md", "supabase/README.md"];
 export const EXISTING_TABLE = "supabase/existing-table.md";
 
 /** The project's Markdown pages. */
-export const PAGES = globSync("{,.github/,supabase/**/}*.md", { cwd: PROJECT });
+export const PAGES = globSync("{,.github/,clients/,supabase/**/}*.md", {
+  cwd: PROJECT,
+});
 
 /** Reads a page, or another file of the project. */
 export const readPage = (page: string): Promise<string> =>
@@ -43,12 +45,11 @@ export async function readSnippets(pages = OPERATORS) {
   return snippets;
 }
 
-/** Returns the first block of code in a language on a page. */
-export async function readBlock(page: string, language: string) {
-  const found = marked.lexer(await readPage(page))
-    .find((it) => it.type === "code" && it.lang === language);
-  if (!found) throw new Error(`${page} has no block of ${language}`);
-  return (found as Tokens.Code).text;
+/** Returns the blocks of code in a language on a page. */
+export async function readBlocks(page: string, language: string) {
+  const blocks = (await readPage(page)).matchAll(/^```(\w*)\n(.*?)\n```$/gms);
+  return Array.from(blocks, ([, found, code = ""]) => ({ found, code }))
+    .filter(({ found }) => found === language).map(({ code }) => code);
 }
 
 /** Returns the first command or statement on these pages that has this text. */

@@ -1,0 +1,112 @@
+// Asks whether a user has an active key, from an in-game panel of Microsoft Flight Simulator.
+// A classic script, in the ES2017 of the simulator's engine. Copy it whole, change SERVICE and
+// PROJECT_ID, rename `activation` (add-ons may share a page), and load it after
+// /JS/dataStorage.js, which has GetStoredData and SetStoredData.
+// README.md, beside this file, shows how to call it. "Rule" is one of its rules for code of your
+// own: what a line here keeps, your C++, C# or Lua has to keep, too.
+const activation = (() => {
+  const SERVICE =
+    "https://<ref>.supabase.co/functions/v1/check-username-active";
+  const PROJECT_ID = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
+
+  // Rule 2: one entry for the product. It has the second of the last 200, a space, and the name.
+  const ENTRY = "check-username-active." + PROJECT_ID;
+  const DAY_S = 24 * 60 * 60;
+  let latest = {}; // The latest asking.
+
+  // Asks until there is an answer. Calls unlock(), lock("inactive") or lock("no answer"), perhaps
+  // several times. What they throw ends the asking, and rejects the promise.
+  async function keepAsking(username, unlock, lock) {
+    // Rule 1: this asking replaces the one before, which ends where it sees that.
+    const asking = latest = {};
+    const logged = [];
+    // Rule 3: a valid 200 unlocks before the question is sent.
+    if (hasValid200(username)) unlock();
+    let pauseS = 5;
+    while (asking === latest) {
+      const result = await checkActive(username, logged);
+      if (asking !== latest) return;
+      // Rule 3: first store or clear, then unlock or lock.
+      if (result === "active") {
+        store(nowS() + " " + username);
+        return unlock();
+      }
+      if (result === "inactive") {
+        if (storedName() === username) store("");
+        return lock(result);
+      }
+      if (hasValid200(username)) unlock();
+      else lock(result);
+      // Rule 3: pauses grow from 5 s to 10 min, and vary.
+      const pauseMs = pauseS * (500 + 1000 * Math.random());
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      pauseS = Math.min(2 * pauseS, 600);
+    }
+  }
+
+  // Ends the asking: nothing is called back any more.
+  function stopAsking() {
+    latest = {};
+  }
+
+  // Asks once, and stores nothing. Resolves to "active", "inactive" or "no answer".
+  function checkActive(username, logged = []) {
+    return new Promise((resolve) => {
+      const request = new XMLHttpRequest(); // Not fetch, which cannot be ended in this engine.
+      const end = (status) => {
+        request.onreadystatechange = null;
+        clearTimeout(timer);
+        resolve(resultOf(status, logged));
+        request.abort();
+      };
+      // Rule 4: 10 s bound the question; the status decides, and the body is not waited for.
+      const timer = setTimeout(() => end(0), 10000);
+      request.onreadystatechange = () => {
+        if (request.readyState >= 2) end(request.status); // 0: no response.
+      };
+      request.open("POST", SERVICE); // No headers: they would cost a preflight.
+      request.send(JSON.stringify({ username, project_id: PROJECT_ID }));
+    });
+  }
+
+  function resultOf(status, logged) {
+    if (status === 200) return "active";
+    if (status === 499) return "inactive";
+    // Rule 6: a mistake of the add-on shows here. Each status is logged once an asking.
+    if (!logged.includes(status)) {
+      console.error("check-username-active: " + (status || "no response"));
+      logged.push(status);
+    }
+    return "no answer";
+  }
+
+  // Rules 2 and 3: this name's last 200 is under 14 days old, and at most a day in the future.
+  function hasValid200(username) {
+    const { name, second } = stored();
+    const ageS = nowS() - second;
+    return name === username && -DAY_S <= ageS && ageS < 14 * DAY_S;
+  }
+
+  // The name of the last 200. Undefined if there is none.
+  const storedName = () => stored().name;
+  const nowS = () => Math.floor(Date.now() / 1000);
+
+  function stored() {
+    try {
+      const entry = /^(\d+) ([^]+)$/.exec(GetStoredData(ENTRY));
+      return { second: Number(entry[1]), name: entry[2] };
+    } catch (error) {
+      return {}; // Rule 5: what cannot be read counts as empty.
+    }
+  }
+
+  function store(text) {
+    try {
+      SetStoredData(ENTRY, text);
+    } catch (error) {
+      // Rule 5: the next 200 tries again.
+    }
+  }
+
+  return { keepAsking, stopAsking, checkActive, storedName };
+})();
