@@ -2,8 +2,7 @@
 // A classic script, in the ES2017 of the simulator's engine. Copy it whole, change SERVICE and
 // PROJECT_ID, rename `activation` (add-ons may share a page), and load it after
 // /JS/dataStorage.js, which has GetStoredData and SetStoredData.
-// README.md, beside this file, shows how to call it. "Rule" is one of its rules for code of your
-// own: what a line here keeps, your C++, C# or Lua has to keep, too.
+// README.md, beside this file, shows how to call it, and has the rules that comments here name.
 const activation = (() => {
   const SERVICE =
     "https://<ref>.supabase.co/functions/v1/check-username-active";
@@ -59,13 +58,17 @@ const activation = (() => {
         resolve(resultOf(status, logged));
         request.abort();
       };
-      // Rule 4: 10 s bound the question; the status decides, and the body is not waited for.
-      const timer = setTimeout(() => end(0), 10000);
+      // Rule 4: wait 10 s at most, and not for the body. The status is 0 until it is there.
+      const timer = setTimeout(() => end(request.status), 10000);
       request.onreadystatechange = () => {
-        if (request.readyState >= 2) end(request.status); // 0: no response.
+        if (request.readyState >= 2) end(request.status);
       };
-      request.open("POST", SERVICE); // No headers: they would cost a preflight.
-      request.send(JSON.stringify({ username, project_id: PROJECT_ID }));
+      try {
+        request.open("POST", SERVICE); // No headers: they would cost a preflight.
+        request.send(JSON.stringify({ username, project_id: PROJECT_ID }));
+      } catch (error) {
+        end(0); // No answer, either.
+      }
     });
   }
 

@@ -34,9 +34,8 @@ Deno.test("callers' page: JavaScript gets 200, and 499", async () => {
 });
 
 const executablePath = Deno.env.get("CHROMIUM") ?? "";
-const ignore = !executablePath;
-
-Deno.test("callers' page: the panel, in Chromium", { ignore }, async () => {
+const options = { ignore: !executablePath };
+Deno.test("callers' page: the panel, in Chromium", options, async () => {
   const page = new Blob(["<!doctype html>"], { type: "text/html" });
   await using simulator = serveOnLoopback(() => new Response(page));
   await using browser = await chromium.launch({ executablePath });
