@@ -4,7 +4,9 @@ import {
   FUNCTION_FOLDER,
   FUNCTION_FOLDER_PATH as FOLDER,
 } from "../../tools/project.ts";
+import { VERSIONS } from "../../tools/versions.ts";
 import { TOO_LARGE } from "../support/contract.ts";
+import { PAGES, readPage } from "../support/pages.ts";
 import { assertResponse, sendTo } from "../support/requests.ts";
 import { startUploadedService } from "../support/uploaded_service.ts";
 
@@ -32,3 +34,18 @@ Deno.test("upload: through the main worker, whoever goes on sending gets the 413
     }));
   }
 });
+
+for (const page of [...PAGES, ".github/workflows/ci.yml", ".ci/run"]) {
+  Deno.test(`versions: ${page} names those that the tests run`, async () => {
+    const npx = /npx (?:-\S+ )?(deno|supabase)@?(\S*)/g;
+    for (
+      const [command, name, version] of (await readPage(page)).matchAll(npx)
+    ) {
+      assertEquals(
+        version,
+        name === "deno" ? VERSIONS.deno : VERSIONS.supabase,
+        command,
+      );
+    }
+  });
+}

@@ -7,7 +7,7 @@ import { FUNCTION_FOLDER_PATH } from "../../tools/project.ts";
 import { startStack } from "../../tools/stack/stack.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { runOnPlatform } from "./management_api.ts";
-import { cliCommand } from "./pages.ts";
+import { readCommand } from "./pages.ts";
 
 /**
  * Deploys the function with the Supabase CLI to a stand-in, and runs the upload as the platform
@@ -15,7 +15,7 @@ import { cliCommand } from "./pages.ts";
  * Disposing of it ends it.
  */
 export async function startUploadedService() {
-  const command = await cliCommand("functions deploy");
+  const command = await readCommand("README.md", "functions deploy");
   const [upload, ...others] = (await runOnPlatform(command))
     .filter(({ method }) => method !== "GET");
   if (!upload || others.length > 0) throw new Error("One upload was expected");

@@ -43,10 +43,29 @@ export async function runSqlFile(db: Database, path: string) {
   }
 }
 
-/** Serves an unmigrated PostgreSQL (PGlite) to other processes. Disposing of it ends it. */
-export async function startDatabaseServer(defaults: DefaultPrivileges) {
+/** Opens a PostgreSQL (PGlite, in memory) that has the roles, and no table. */
+export async function openDatabase(defaults: DefaultPrivileges = "closed") {
   const db = await PGlite.create();
   await addRoles(db, defaults);
+  return {
+    db,
+    /** Runs SQL and returns the rows of its last statement. */
+    async exec(sql: string): Promise<Record<string, unknown>[]> {
+      try {
+        return (await db.exec(sql)).at(-1)?.rows ?? [];
+      } finally {
+        // After an error, PGlite sets it, and Deno would fail the test.
+        Deno.exitCode = 0;
+      }
+    },
+    [Symbol.asyncDispose]: () => db.close(),
+  };
+}
+
+/** Serves such a PostgreSQL to other processes. Disposing of it ends it. */
+export async function startDatabaseServer(defaults: DefaultPrivileges) {
+  const database = await openDatabase(defaults);
+  const { db, exec } = database;
   const options = { host: "127.0.0.1", port: 0, maxConnections: 10 };
   const server = new PGLiteSocketServer({ db, ...options });
   await server.start();
@@ -54,13 +73,10 @@ export async function startDatabaseServer(defaults: DefaultPrivileges) {
   return {
     /** Connection string, as the CLI's `--remote` takes it. */
     url: `postgres://postgres:postgres@${host}/postgres?sslmode=disable`,
-    /** Runs SQL and returns the rows of its last statement. */
-    exec: async (sql: string): Promise<Record<string, unknown>[]> =>
-      (await db.exec(sql)).at(-1)?.rows ?? [],
+    exec,
     async [Symbol.asyncDispose]() {
       await server.stop();
-      // Also resets the exit code that PGlite has set (see `data_api_worker.ts`).
-      await db.close();
+      await database[Symbol.asyncDispose]();
     },
   };
 }
