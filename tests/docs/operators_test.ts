@@ -31,8 +31,7 @@ type Row = [string, nth: number, given: string, prints: string, keys: string];
 const ROWS: Record<string, Row[]> = {
   "docs/operate.md": [
     ["It works", 1, "", "?", THERE],
-    ["It works", 2, "", "?", `${THERE}, ? nobody`],
-    ["It works", 3, MOVED, "#1, #2", ""],
+    ["It works", 2, "", "?", `${THERE}, ? monitor`],
     ["Keys", 1, GONE, "#2 P null", "#2 null"],
     ["Keys", 2, "", "?", `${THERE}, ? null`],
     ["Keys", 3, UNUSED, "#1 O'Brien", THERE],
@@ -41,7 +40,7 @@ const ROWS: Record<string, Row[]> = {
     ["Keys", 4, MOVED, "#1 O'Brien", "#1 O'Brien, #2 nobody"],
     ["Keys", 5, "", "#1", "#1 null, #2 null"],
     ["Keys", 6, "", "#1 P O'Brien", "#2 null"],
-    ["Keys", 7, GONE, "#1", THERE],
+    ["Keys", 7, GONE, "#1 O'Brien", THERE],
     ["Back up", 1, GONE, "1", "#2 null"],
     ["A table that you have already", 1, "", "", THERE],
   ],
@@ -54,7 +53,7 @@ const ROWS: Record<string, Row[]> = {
     [MISSING, 2, EXPORT, "#3 P C, #1 P O'Brien", "#2 nobody"],
     [MISSING, 3, EXPORT, "#1", "#2 nobody"],
     [MISSING, 4, STRUCK, "#3 C", "#2 nobody, #3 C"],
-    [MISSING, 5, EXPORT, "", "#2 nobody"],
+    ["Keys are wrong", 1, EXPORT, "#2 null nobody true", "#2 nobody"],
   ],
 };
 
@@ -108,7 +107,7 @@ for (const [page, heading, nth, prints] of COMMANDS) {
     const { API_URL, SECRET_KEY } = serviceUnderTest();
     const block = (await readBlocks(page, "sh", heading))[nth - 1]!;
     const { stdout } = await runLine(
-      fillIn(block, issuedKey, "nobody").replace("<secret key>", SECRET_KEY)
+      fillIn(block, issuedKey, "monitor").replace("<secret key>", SECRET_KEY)
         .replace(/http:..127.0.0.1:54321|https:..<ref>.supabase.co/, API_URL),
     );
     issuedKey = stdout.match(/"id":"(.*?)"/)?.[1] ?? issuedKey;
