@@ -1,25 +1,12 @@
-import { retry } from "@std/async/retry";
 import { cp } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 
-/** Makes a folder outside of the project, with these text files. Disposing of it removes it. */
-export async function makeTempFolder(files: Record<string, string> = {}) {
+/** Makes a folder outside of the project: an empty one, or a copy. Disposing of it removes it. */
+export async function makeTempFolder(source?: URL) {
   const path = await Deno.makeTempDir();
-  const url = pathToFileURL(`${path}/`);
-  for (const [name, text] of Object.entries(files)) {
-    await Deno.writeTextFile(new URL(name, url), text);
-  }
-  const remove = () => Deno.remove(path, { recursive: true });
-  // Windows keeps the folder while a process that was killed in it is still ending. A leftover is
-  // reported, not thrown: an error here would hide an earlier one.
-  const dispose = () => retry(remove).catch(console.error);
-  return { url, [Symbol.asyncDispose]: dispose };
-}
-
-/** Copies a folder into a temporary one, without what Git and npm have in it. */
-export async function copyToTempFolder(source: URL) {
-  const copy = await makeTempFolder();
   const filter = (path: string) => !/[/\\](\.git|node_modules)$/.test(path);
-  await cp(source, copy.url, { recursive: true, filter });
-  return copy;
+  if (source) await cp(source, path, { recursive: true, filter });
+  // Windows may keep it for a while, for a process that was killed in it: then it stays.
+  const dispose = () => Deno.remove(path, { recursive: true }).catch(() => {});
+  return { url: pathToFileURL(`${path}/`), [Symbol.asyncDispose]: dispose };
 }

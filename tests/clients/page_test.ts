@@ -6,17 +6,15 @@ import { serveOnLoopback } from "../../tools/loopback.ts";
 import { SEEDED } from "../../tools/project.ts";
 import { readBlocks, readPage } from "../support/pages.ts";
 import { runLine } from "../support/processes.ts";
-import { serviceUnderTest } from "../support/service_under_test.ts";
+import { service } from "../support/service_under_test.ts";
 
 const PANEL = await readPage("clients/panel.js");
-const [EXAMPLE = "", SNIPPET = ""] = await readBlocks(
-  "clients/README.md",
-  "js",
-);
-const [CURL = ""] = await readBlocks("clients/README.md", "sh");
+const PAGE = "clients/README.md";
+const [EXAMPLE = "", SNIPPET = ""] = await readBlocks(PAGE, "js");
+const [CURL = ""] = await readBlocks(PAGE, "sh");
 
 const onService = (code: string) =>
-  code.replace("https://<ref>.supabase.co", serviceUnderTest().API_URL);
+  code.replace("https://<ref>.supabase.co", service.API_URL);
 
 Deno.test("callers' page: the simulator's engine parses the code for panels", () => {
   for (const code of [PANEL, SNIPPET]) parse(code, { ecmaVersion: 2017 });

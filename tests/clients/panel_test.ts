@@ -73,7 +73,7 @@ for (const [random, pauses] of PAUSES) {
   });
 }
 
-Deno.test("panel: rule 4: silence is no answer after 10 s; a status that is there counts", async () => {
+Deno.test("panel: rule 4: silence ends after 10 s, and a status that is there counts", async () => {
   const panel = startPanel();
   panel.ask("Amelia");
   await panel.pass(9.9);

@@ -1,13 +1,11 @@
-/**
- * "The same user" as a property: for any two names `a` and `b`, a key of `a` makes `b` active if,
- * and only if, they are the same string.
- */
+/** "The same user": a key of `a` makes `b` active if, and only if, they are the same string. */
 import fc from "fast-check";
 import { ACTIVE, NOT_FOUND } from "../support/contract.ts";
 import { assertResponse } from "../support/requests.ts";
 import * as service from "../support/service_under_test.ts";
 
-const { check, issueKeys, testWithKeys } = service;
+const { check, isReadOnly, issueKeys } = service;
+const test = isReadOnly ? Deno.test.ignore : Deno.test;
 
 // Pieces of names that comparisons get wrong. Non-ASCII is escaped: editors normalise it.
 const PIECES = [
@@ -25,9 +23,8 @@ const PIECES = [
   ...'eq. in.( not. is.null like.* %20 %00 %2 \\" ::text ->>'.split(" "),
   // SQL and JSON.
   ...`-- /* '; $$ E'\\ null NULL true {} [] "" undefined NaN 0 1e3`.split(" "),
-  // The edges of Unicode, an aeroplane, a pilot.
+  // The edges of Unicode, and an aeroplane.
   ..."\u0001\u001f\u007f\u0080\ud7ff\ue000\ufffd\ufffe\uffff\u{10000}\u{10ffff}\u{1f6e9}",
-  "\u{1f469}\u200d\u2708\ufe0f",
 ];
 
 const isName = (text: string) => text !== "" && !text.includes("\0");
@@ -51,11 +48,9 @@ const EDITS: ((name: string, at: number, added: string) => string)[] = [
   (name, at, added) => [...name].toSpliced(at, 0, added).join(""),
 ];
 
-const pair = fc.tuple(name, fc.constantFrom(...EDITS), fc.nat(), piece)
-  .map(([a, edit, at, added]): [string, string] => [
-    a,
-    edit(a, at % ([...a].length + 1), added),
-  ]).filter(([, b]) => isName(b));
+const pair = fc.tuple(name, fc.constantFrom(...EDITS), fc.nat(12), piece)
+  .map(([a, edit, at, added]) => [a, edit(a, at, added)] as const)
+  .filter(([, b]) => isName(b));
 
 /** Plain names, each with names that a careless comparison would take for the same user. */
 const LOOK_ALIKES: [name: string, ...others: string[]][] = [
@@ -70,18 +65,25 @@ const LOOK_ALIKES: [name: string, ...others: string[]][] = [
   ["a\nb#1", "ab#1", "a\r\nb#1", "a\\nb#1", "a\nb", "a\nb\u{ff03}1"],
 ];
 
-testWithKeys("exactness: a key of one name is no key of another", async () => {
-  const pairs = LOOK_ALIKES.flatMap(([a, ...others]) =>
-    others.flatMap((b): [string, string][] => [[a, b], [b, a]])
-  );
-  // fast-check takes an example as a list of arguments, and counts it as a run.
-  const examples = pairs.map((it): [[string, string]] => [it]);
-  const property = fc.asyncProperty(pair, async ([a, b]) => {
-    await using product = await issueKeys([a]);
-    const { project_id } = product;
-    await assertResponse(check(project_id, a), ACTIVE);
-    await assertResponse(check(project_id, b), a === b ? ACTIVE : NOT_FOUND);
-  });
-  const numRuns = examples.length + Number(Deno.env.get("FUZZ_RUNS") ?? 300);
-  await fc.assert(property, { numRuns, examples });
+for (const [a, ...others] of LOOK_ALIKES) {
+  for (const b of others) {
+    test(`exactness: ${JSON.stringify([a, b])} are two users`, async () => {
+      await assertExact(a, b);
+      await assertExact(b, a);
+    });
+  }
+}
+
+test("exactness: of any two names, only the same one matches", async () => {
+  const property = fc.asyncProperty(pair, ([a, b]) => assertExact(a, b));
+  const numRuns = Number(Deno.env.get("FUZZ_RUNS") ?? 300);
+  await fc.assert(property, { numRuns });
 });
+
+async function assertExact(a: string, b: string) {
+  await using product = await issueKeys([a]);
+  await Promise.all([
+    assertResponse(check(product.project_id, a), ACTIVE),
+    assertResponse(check(product.project_id, b), a === b ? ACTIVE : NOT_FOUND),
+  ]);
+}

@@ -31,12 +31,10 @@ const having = (field: string, ...values: unknown[]) =>
     body({ [field]: value }),
   ]));
 
-type Row = [name: string, init: RequestInit, expected: CONTRACT.Expected];
+type Expected = CONTRACT.Expected;
+type Row = [name: string, init: RequestInit, expected: Expected];
 
-const posts = (
-  expected: CONTRACT.Expected,
-  bodies: Record<string, BodyInit>,
-): Row[] =>
+const posts = (expected: Expected, bodies: Record<string, BodyInit>): Row[] =>
   Object.entries(bodies).map(([name, body]) => [name, { body }, expected]);
 
 const CREDENTIALS = { Authorization: "Bearer x", apikey: "x" };

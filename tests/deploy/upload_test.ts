@@ -1,51 +1,31 @@
-/** What `supabase functions deploy` uploads, and that it runs as it was uploaded. */
+/** What `supabase functions deploy` uploads. `deno task test:upload` runs it. */
 import { assertEquals } from "@std/assert";
-import {
-  FUNCTION_FOLDER,
-  FUNCTION_FOLDER_PATH as FOLDER,
-} from "../../tools/project.ts";
-import { VERSIONS } from "../../tools/versions.ts";
-import { TOO_LARGE } from "../support/contract.ts";
+import { VERSIONS } from "../../tools/command.ts";
+import * as project from "../../tools/project.ts";
+import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { PAGES, readPage } from "../support/pages.ts";
-import { assertResponse, sendTo } from "../support/requests.ts";
-import { startUploadedService } from "../support/uploaded_service.ts";
+import { uploadFunction } from "./supabase_cli.ts";
 
-const service = await startUploadedService();
-Deno.test.afterAll(() => service[Symbol.asyncDispose]());
+const { FUNCTION_FOLDER, FUNCTION_FOLDER_PATH: FOLDER } = project;
 
-Deno.test("upload: exactly the function's files, and callers need no token", () => {
-  const { files, metadata } = service;
+Deno.test("upload: exactly the function's files, and callers need no token", async () => {
+  await using folder = await makeTempFolder();
+  const { names, metadata } = await uploadFunction(folder.url);
   const source = Array.from(Deno.readDirSync(FUNCTION_FOLDER), (it) => it.name)
     .filter((name) => /\.ts$|^deno\.json$/.test(name));
-  assertEquals(files.toSorted(), source.map((name) => FOLDER + name).sort());
+  assertEquals(names.toSorted(), source.map((name) => FOLDER + name).sort());
   assertEquals(metadata.entrypoint_path, `${FOLDER}index.ts`);
   assertEquals(metadata.import_map_path, `${FOLDER}deno.json`);
   assertEquals(metadata.verify_jwt, false, "fix supabase/config.toml");
 });
 
-Deno.test("upload: through the main worker, whoever goes on sending gets the 413", async () => {
-  // In KiB: sizes that break the connection of a function that does not discard the rest.
-  for (const size of [17, 200]) {
-    const bytes = new Uint8Array(size * 1_024);
-    await Promise.all(Array.from({ length: 20 }, (_, nth) => {
-      const body = nth % 2 === 0 ? bytes : new Blob([bytes]).stream();
-      const response = sendTo(service.workerUrl, { body });
-      return assertResponse(response, TOO_LARGE, `${size} KiB`);
-    }));
-  }
-});
-
 for (const page of [...PAGES, ".github/workflows/ci.yml", ".ci/run"]) {
   Deno.test(`versions: ${page} names those that the tests run`, async () => {
-    const npx = /npx (?:-\S+ )?(deno|supabase)@?(\S*)/g;
-    for (
-      const [command, name, version] of (await readPage(page)).matchAll(npx)
-    ) {
-      assertEquals(
-        version,
-        name === "deno" ? VERSIONS.deno : VERSIONS.supabase,
-        command,
-      );
+    const text = await readPage(page);
+    const named = text.matchAll(/npx (?:-\S+ )?(deno|supabase)@?(\S*)/g);
+    for (const [command, name, version] of named) {
+      const wanted = name === "deno" ? VERSIONS.deno : VERSIONS.supabase;
+      assertEquals(version, wanted, command);
     }
   });
 }

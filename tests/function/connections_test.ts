@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { listenOnLoopback, serveOnLoopback } from "../../tools/loopback.ts";
-import { startFunction } from "../../tools/stack/function_process.ts";
+import { startFunction } from "../../tools/function_process.ts";
 import * as CONTRACT from "../support/contract.ts";
 import { assertResponse, checkAt, sendTo } from "../support/requests.ts";
 

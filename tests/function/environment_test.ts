@@ -1,7 +1,7 @@
 /** What the function reads from its environment, and what it rejects. */
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import * as environment from "../../supabase/functions/check-username-active/environment.ts";
-import { startFunction } from "../../tools/stack/function_process.ts";
+import { startFunction } from "../../tools/function_process.ts";
 
 const url = (url: string) => ({ SUPABASE_URL: url });
 const keys = (keys: string, legacyKey = "y") => ({

@@ -10,11 +10,10 @@ const time = FakeTimers.install({
 });
 
 const URL = "https://abcdefghijklmnopqrst.supabase.co";
-const PRODUCT = "0d5c8f3e-27b1-4c6a-9e84-b1f6720a3d59";
-const USER = `Zoë "the Ace" Brückner+#4821&curr_user=eq.x`;
+const { project_id, curr_user } = LOOKUP;
 
-const KEY = { project_id: PRODUCT, curr_user: USER };
-const OTHER_CASE = { ...KEY, curr_user: USER.toUpperCase() };
+const KEY = { project_id, curr_user };
+const OTHER_CASE = { ...KEY, curr_user: curr_user.toUpperCase() };
 const OTHER_USER = { ...KEY, curr_user: "Amelia" };
 const OTHER_PRODUCT = { ...KEY, project_id: crypto.randomUUID() };
 
@@ -95,7 +94,7 @@ for (const [what, answers, expected, attempts = 1] of ROWS) {
 Deno.test("lookup: it asks for the one row, with the key, and follows no redirect", async () => {
   const { queries: [query] } = await simulate([ROW]);
   const { url, method, headers, redirect } = query!;
-  assertEquals(method + url, "GET" + URL + LOOKUP.path(PRODUCT, USER));
+  assertEquals(method + url, "GET" + URL + LOOKUP.path);
   assertEquals(headers.get("apikey"), "secret key");
   assertEquals(headers.get("Authorization"), "Bearer secret key");
   assertEquals(redirect, "manual");
@@ -188,7 +187,7 @@ async function simulate(
   const lookUp = createLookup(URL, "secret key");
   for (const beginMs of beginAt) {
     setTimeout(async () => {
-      seen.outcome = await lookUp({ project_id: PRODUCT, username: USER });
+      seen.outcome = await lookUp({ project_id, username: curr_user });
       seen.ms = performance.now() - beginMs;
       seen.timers = time.countTimers();
     }, beginMs);

@@ -36,38 +36,20 @@ export const PREFLIGHT: Expected = {
   },
 };
 
-export const RESPONSES: Expected[] = [
-  ACTIVE,
-  NOT_FOUND,
-  DATABASE_ERROR,
-  MISSING,
-  INVALID,
-  INVALID_JSON,
-  TIMEOUT,
-  TOO_LARGE,
-  METHOD_NOT_ALLOWED,
-  PREFLIGHT,
-];
-
 /** The limits of bodies, names and lookups. */
 export const LIMITS = {
   bodyBytes: 16 * 1024,
   bodyMs: 10_000, // Until a body is whole.
   name: 256, // In code points.
-  lookupMs: 5_000,
-  attempts: 6, // Of a lookup.
-} as const;
+  lookupMs: 5_000, // With all attempts.
+};
 
-/** The lookup, as the Data API is asked, and as PostgreSQL then runs it. */
+/** The lookup of one user's key: how the Data API is asked, and what PostgreSQL then runs. */
 export const LOOKUP = {
-  path: (project_id: string, curr_user: string) =>
-    `/rest/v1/activation_keys?${new URLSearchParams({
-      select: "project_id,curr_user",
-      project_id: `eq.${project_id}`,
-      curr_user: `eq.${curr_user}`,
-      limit: "1",
-    })}`,
-  sql: (project_id: string, curr_user: string) =>
-    `select project_id, curr_user from public.activation_keys
-    where project_id = '${project_id}' and curr_user = '${curr_user}' limit 1`,
+  project_id: "0d5c8f3e-27b1-4c6a-9e84-b1f6720a3d59",
+  curr_user: "Zoë & Co.",
+  path: "/rest/v1/activation_keys?select=project_id%2Ccurr_user" +
+    "&project_id=eq.0d5c8f3e-27b1-4c6a-9e84-b1f6720a3d59&curr_user=eq.Zo%C3%AB+%26+Co.&limit=1",
+  sql: `select project_id, curr_user from public.activation_keys
+    where project_id = '0d5c8f3e-27b1-4c6a-9e84-b1f6720a3d59' and curr_user = 'Zoë & Co.' limit 1`,
 };

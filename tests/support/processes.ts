@@ -1,14 +1,36 @@
-import { exec } from "node:child_process";
+import { exec, spawn } from "node:child_process";
+import { once } from "node:events";
+import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 
-/** Runs a line as a person would: in sh, and on Windows in cmd. */
+/** Runs a line as a person would: in sh, and on Windows in cmd. Rejects if it fails. */
 export const runLine = promisify(exec);
 
-export type Condition = () => boolean | Promise<boolean>;
+/**
+ * Runs the local stack of a folder at any free port, and waits until it serves. Rejects with what
+ * it has printed if it does not. Disposing of the result kills it.
+ */
+export async function runStart(folder: URL, ...more: string[]) {
+  const args = ["run", "-A", "tools/start.ts", "--port=0", ...more];
+  const env = { ...process.env, NO_COLOR: "1" };
+  const child = spawn(Deno.execPath(), args, { cwd: folder, env });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text) => output += text);
+  }
+  const ended = once(child, "close").then(() => output += "\nIt has ended.\n");
+  const end = async () => void (child.kill("SIGKILL") && await ended);
+  const printed = /^API_URL=(.*)$|It has ended/m;
+  await waitUntil(() => printed.test(output), () => output);
+  const [, url] = output.match(printed) ?? [];
+  if (!url) throw new Error(output);
+  const read = () => output;
+  return { child, url, ended, output: read, [Symbol.asyncDispose]: end };
+}
 
 /** Waits until a condition holds. After a minute without that, throws an error that says `why`. */
-export async function waitUntil(holds: Condition, why: () => string) {
+export async function waitUntil(holds: () => unknown, why: () => string) {
   const giveUpAt = performance.now() + 60_000;
   while (!await holds()) {
     if (performance.now() > giveUpAt) throw new Error(why());

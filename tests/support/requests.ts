@@ -25,12 +25,11 @@ const HEADERS: Record<string, string | RegExp | null> = {
 export async function assertResponse(
   response: Response | Promise<Response>,
   { status, body, headers }: Expected,
-  message?: string,
 ): Promise<void> {
   const actual = await response;
   const text = await actual.text();
   const expected = body === null ? "" : JSON.stringify(body);
-  assertEquals([actual.status, text], [status, expected], message);
+  assertEquals([actual.status, text], [status, expected]);
   const all = { ...HEADERS, ...headers };
   if (body !== null) all["content-type"] = /^application\/json(;|$)/;
   for (const [name, wanted] of Object.entries(all)) {

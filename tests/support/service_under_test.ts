@@ -1,34 +1,46 @@
 /**
- * The service under test, which tests know only by its address and its keys. `TEST_SERVICE` says
- * which one it is: `local` (if not set), `upload`, `supabase` or `remote`. Importing this module
- * starts the service before the tests of a file, if need be, and ends it after them.
+ * The service under test: an address and two keys. The tasks set `TEST_SERVICE` to `upload`,
+ * `supabase` or `remote`; without it, it is the local stack, which runs while a file's tests do.
  */
-import { assert, assertMatch } from "@std/assert";
-import { FUNCTION_URL_PATH } from "../../tools/project.ts";
-import {
-  LOCAL_SERVICE,
-  type Service,
-} from "../../tools/stack/local_service.ts";
-import { startStack } from "../../tools/stack/stack.ts";
+import { assert } from "@std/assert";
+import { fileURLToPath } from "node:url";
+import { edgeDeno } from "../../tools/command.ts";
+import * as project from "../../tools/project.ts";
+import { makeTempFolder } from "../../tools/temp_folder.ts";
+import { uploadFunction } from "../deploy/supabase_cli.ts";
+import { runStart } from "./processes.ts";
 import { checkAt, sendTo } from "./requests.ts";
-import { startUploadedService } from "./uploaded_service.ts";
 
-const which = Deno.env.get("TEST_SERVICE") ?? "local";
-assertMatch(which, /^(local|upload|supabase|remote)$/, "TEST_SERVICE");
+const { TEST_SERVICE, ...env } = Deno.env.toObject();
 
-/** Whether no test may write to the service. */
-export const isReadOnly = which === "remote";
+/** Whether no test may write: on a hosted project, for which no secret key is given. */
+export const isReadOnly = TEST_SERVICE === "remote" && !env.TEST_SECRET_KEY;
 
-let service: Awaited<ReturnType<typeof start>>;
+/** Its address and keys, which are known within a test. */
+export const service = { ...project.LOCAL_SERVICE };
+const started = new AsyncDisposableStack();
+Deno.test.afterAll(() => started.disposeAsync());
 Deno.test.beforeAll(async () => {
-  service = await start();
+  if (TEST_SERVICE === "remote") {
+    assert(env.API_URL, "Set API_URL to the address of the project.");
+    service.API_URL = env.API_URL;
+    service.SECRET_KEY = env.TEST_SECRET_KEY ?? "";
+    service.PUBLISHABLE_KEY = env.TEST_PUBLISHABLE_KEY ?? "";
+  } else if (TEST_SERVICE !== "supabase") {
+    const args: string[] = [];
+    if (TEST_SERVICE === "upload") {
+      const folder = started.use(await makeTempFolder());
+      await uploadFunction(folder.url);
+      const path = fileURLToPath(folder.url) + project.FUNCTION_FOLDER_PATH;
+      args.push(`--function=${path}`, `--deno=${await edgeDeno()}`);
+    }
+    const stack = started.use(await runStart(project.PROJECT, ...args));
+    service.API_URL = stack.url;
+  }
 });
-Deno.test.afterAll(async () => await service?.[Symbol.asyncDispose]?.());
 
-/** Returns the service's address and keys. For use within a test. */
-export const serviceUnderTest = (): Service => service;
-
-const functionUrl = () => service.API_URL + FUNCTION_URL_PATH;
+const urlOf = (path: string) => new URL(path, service.API_URL);
+const functionUrl = () => urlOf(project.FUNCTION_URL_PATH);
 
 /** Sends a request, a POST by default, to the service's function. */
 export const send = (init: RequestInit) => sendTo(functionUrl(), init);
@@ -36,10 +48,6 @@ export const send = (init: RequestInit) => sendTo(functionUrl(), init);
 /** Asks the service's function whether a user holds an active key of a product. */
 export const check = (project_id: string, username: string) =>
   checkAt(functionUrl(), project_id, username);
-
-/** Registers a test that issues keys. It is left out where none may be written. */
-export const testWithKeys = (name: string, fn: () => Promise<void>) =>
-  Deno.test(name, { ignore: isReadOnly }, fn);
 
 /**
  * Issues a key of a product, by default a new one, for each user; null is no user yet. Disposing of
@@ -53,7 +61,7 @@ export async function issueKeys(
     return { id: crypto.randomUUID(), project_id, curr_user };
   });
   await changeKeys("POST", "", keys);
-  // By key, not by product: `API_URL` may be a project with other keys of the product.
+  // By key, not by product: the service may have other keys of the product.
   const search = `?id=in.(${keys.map(({ id }) => id)})`;
   const remove = () => changeKeys("DELETE", search);
   return { project_id, [Symbol.asyncDispose]: remove };
@@ -61,33 +69,15 @@ export async function issueKeys(
 
 /** Issues, changes or removes keys as the operator's own back end does: with the secret key. */
 export async function changeKeys(
-  method: "POST" | "PATCH" | "DELETE",
+  method: string,
   search: string,
   rows?: unknown,
-): Promise<void> {
-  const { API_URL, SECRET_KEY: apikey } = service;
-  const url = `${API_URL}/rest/v1/activation_keys${search}`;
-  const headers = { apikey, "Content-Type": "application/json" };
+) {
+  const url = urlOf(`/rest/v1/activation_keys${search}`);
+  const type = { "Content-Type": "application/json" };
+  const headers = { apikey: service.SECRET_KEY, ...type };
   const body = JSON.stringify(rows);
   const response = await fetch(url, { method, headers, body });
   const text = await response.text();
   assert(response.ok, `${method} ${search}: ${response.status} ${text}`);
-}
-
-/** Starts the service, or returns that of `API_URL`, which has nothing to dispose of. */
-async function start(): Promise<Service & Partial<AsyncDisposable>> {
-  if (which === "upload") return await startUploadedService();
-  if (which === "local") {
-    const stack = await startStack();
-    return Object.assign(stack, stack.service);
-  }
-  const env = Deno.env.toObject();
-  const url = isReadOnly ? env.API_URL : env.API_URL ?? LOCAL_SERVICE.API_URL;
-  if (!url) throw new Error("Set API_URL to the address of the project.");
-  // `supabase start` has these keys on every machine. `remote` uses none.
-  return {
-    API_URL: url.replace(/\/$/, ""),
-    PUBLISHABLE_KEY: env.TEST_PUBLISHABLE_KEY ?? LOCAL_SERVICE.PUBLISHABLE_KEY,
-    SECRET_KEY: env.TEST_SECRET_KEY ?? LOCAL_SERVICE.SECRET_KEY,
-  };
 }
