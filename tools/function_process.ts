@@ -2,60 +2,52 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { run } from "../command.ts";
-import { FUNCTION_FOLDER } from "../project.ts";
-import { LOCAL_SERVICE } from "./local_service.ts";
+import { run } from "./command.ts";
+import { FUNCTION_FOLDER, LOCAL_SERVICE } from "./project.ts";
 
-export interface FunctionOptions {
-  /** Its folder, with `index.ts`. The project's by default. */
+interface Options {
+  /** The function's folder: the project's by default. */
   folder?: URL;
-  /** The Deno that runs it: this process's by default. */
-  deno?: string;
-  /** Whether it serves edits as they are saved, and prints to this process's terminal. */
+  /** Which Deno runs it: this process's by default. */
+  deno?: string | undefined;
+  /** To serve edits as they are saved, even after a mistake, and to print what the process does. */
   watch?: boolean;
-  /** Environment variables beside those of the platform. */
+  /** Variables beside those of the platform. */
   env?: Record<string, string>;
 }
 
 /**
  * Runs the function on a Data API as the platform does: in a process of its own, without the
  * environment of this one, with permission for network and environment alone. Downloads missing
- * packages first. Throws if the download fails, or if the process ends before it serves. With
- * `watch`, a function that throws as it starts is served once an edit has fixed it.
+ * packages first. Throws if the download fails, or if the process ends before it serves.
  */
-export async function startFunction(
-  dataApiUrl: string,
-  { folder = FUNCTION_FOLDER, deno = Deno.execPath(), watch, env }:
-    FunctionOptions = {},
-) {
+export async function startFunction(dataApiUrl: string, options: Options = {}) {
+  const { folder = FUNCTION_FOLDER, deno = Deno.execPath(), watch } = options;
   const bootError = (output: string) =>
     new Error(`${output}\n\nThe edge function does not start: see above.`);
   // Downloads the packages, with the system's certificates, which a proxy may need.
   const store = Deno.env.get("DENO_TLS_CA_STORE") ?? "mozilla,system";
-  const options = { cwd: folder, env: { DENO_TLS_CA_STORE: store } };
-  const cached = await run(deno, ["cache", "index.ts"], options);
+  const download = { cwd: folder, env: { DENO_TLS_CA_STORE: store } };
+  const cached = await run(deno, ["cache", "index.ts"], download);
   if (cached.code !== 0) throw bootError(cached.stderr);
-
   // Where packages are, which Deno does not find without HOME. (It may not read our lock file.)
   const info = await run(deno, ["info", "--json", "--no-config"]);
   const DENO_DIR: string = JSON.parse(info.stdout).denoDir;
-  const serve = "serve --allow-net --allow-env --host=127.0.0.1 --port=0";
-  // An edit may import a missing package: Deno then downloads it, or says why not.
-  const mode = watch ? "--watch --no-clear-screen" : "--cached-only";
   // `end_with_parent.ts` has to run first, and `deno serve` ignores `--preload`.
   const entry = `import "${import.meta.resolve("./end_with_parent.ts")}";
     export { default } from "${new URL("index.ts", folder)}";`;
   const args = [
-    ...`${serve} ${mode}`.split(" "),
-    // The platform's memory, in MB.
-    "--v8-flags=--max-old-space-size=256",
+    ..."serve --allow-net --allow-env --host=127.0.0.1 --port=0".split(" "),
+    // An edit may import a missing package: Deno then downloads it, or says why not.
+    ...(watch ? ["--watch", "--no-clear-screen"] : ["--cached-only"]),
+    "--v8-flags=--max-old-space-size=256", // The platform's memory, in MB.
     `--config=${fileURLToPath(new URL("deno.json", folder))}`,
     `data:text/javascript,${encodeURIComponent(entry)}`,
   ];
   const childEnv = {
     SUPABASE_URL: dataApiUrl,
     SUPABASE_SECRET_KEYS: JSON.stringify({ default: LOCAL_SERVICE.SECRET_KEY }),
-    ...env,
+    ...options.env,
     DENO_DIR,
     // On Windows, no process can open a socket without this variable (error 10106).
     SystemRoot: Deno.env.get("SystemRoot"),

@@ -1,20 +1,21 @@
 import { createProxyServer } from "httpxy";
 import { createServer, ServerResponse } from "node:http";
-import { listenOnLoopback } from "../loopback.ts";
-import { FUNCTION_URL_PATH } from "../project.ts";
-
-/** Where requests go. Read anew each time: the watcher changes `url`, and a test `edgeFunction`. */
-export type Targets = Record<"dataApi" | "edgeFunction", { url: string | URL }>;
+import { listenOnLoopback } from "./loopback.ts";
+import { FUNCTION_URL_PATH } from "./project.ts";
 
 // Why Ctrl-C: a function in an endless loop prints nothing, and Deno's watcher cannot restart it.
 const NO_RESPONSE = "No response. Look at the terminal of `deno task start`. " +
   "If it shows nothing, end it with Ctrl-C, and start it again.";
 
 /**
- * Serves the edge function and the Data API at one loopback address, as a project's gateway does.
- * If one of them does not respond, the gateway responds with 503.
+ * Serves the Data API and the edge function at one loopback address, as a project's gateway does.
+ * Responds with 503 if they do not. `functionUrl` is read anew each time: the watcher changes it.
  */
-export async function startGateway(port: number, targets: Targets) {
+export function startGateway(
+  port: number,
+  dataApiUrl: string,
+  functionUrl: URL,
+) {
   // In milliseconds: longer than the function takes for any request.
   const proxy = createProxyServer({ proxyTimeout: 30_000 });
   proxy.on("error", (_error, _request, response) => {
@@ -24,15 +25,13 @@ export async function startGateway(port: number, targets: Targets) {
     response.writeHead(503, { "Content-Type": "application/json" });
     response.end(JSON.stringify({ message: NO_RESPONSE }));
   });
-
   const server = createServer((request, response) => {
     const { url = "" } = request;
     const isForFunction = url.split("?")[0] === FUNCTION_URL_PATH;
     // As on the platform, where the path of a function begins with its name.
     if (isForFunction) request.url = url.replace("/functions/v1", "");
-    const { dataApi, edgeFunction } = targets;
-    const target = isForFunction ? edgeFunction.url : dataApi.url;
+    const target = isForFunction ? functionUrl : dataApiUrl;
     proxy.web(request, response, { target });
   });
-  return await listenOnLoopback(server, port);
+  return listenOnLoopback(server, port);
 }

@@ -1,0 +1,49 @@
+import { App } from "@supabase/lite";
+import { createPgliteConnection } from "@supabase/lite/pglite";
+import { addRoles, migrate, runFiles } from "./database.ts";
+import { serveOnLoopback } from "./loopback.ts";
+import { LOCAL_SERVICE } from "./project.ts";
+
+// PGlite decodes each value as a file: a name would lose a byte order mark at its beginning.
+const { TextDecoder } = globalThis;
+globalThis.TextDecoder = class extends TextDecoder {
+  constructor(label?: string, options?: TextDecoderOptions) {
+    super(label, { ignoreBOM: true, ...options });
+  }
+};
+
+/**
+ * Starts the Data API (`@supabase/lite`) on PostgreSQL (PGlite, in memory) with the project's table
+ * and seed. Throws if PostgreSQL rejects a migration or the seed.
+ */
+export async function startDataApi() {
+  const connection = await createPgliteConnection();
+  await addRoles(connection.driver, "nothing");
+  await migrate(connection.driver);
+  await runFiles(connection.driver, "supabase/seed.sql");
+  const { PUBLISHABLE_KEY, SECRET_KEY } = LOCAL_SERVICE;
+  const keys = { publishable_key: PUBLISHABLE_KEY, secret_key: SECRET_KEY };
+  const app = new App({ connection, auth: { enabled: false, ...keys } });
+  const handle = async (request: Request) =>
+    await app.fetch(withExactFilters(request));
+  // The first request sets up the roles of `@supabase/lite`: several at once may fail.
+  const first = "http://localhost/rest/v1/activation_keys?limit=1";
+  await handle(new Request(first, { headers: { apikey: SECRET_KEY } }));
+  return serveOnLoopback(handle);
+}
+
+/**
+ * PostgREST takes the value of `eq.<value>` as it is. `@supabase/lite` trims and unquotes it, and
+ * reads `null`, `true` and `{…}` as something else. A quoted value of `in` it takes exactly.
+ */
+function withExactFilters(request: Request): Request {
+  const url = new URL(request.url);
+  const filters = Array.from(url.searchParams, ([column, filter]) => {
+    const value = filter.match(/^eq\.(.*)/s)?.[1]?.replaceAll(/["\\]/g, "\\$&");
+    return [column, value === undefined ? filter : `in.("${value}")`];
+  });
+  url.search = `${new URLSearchParams(filters)}`;
+  // Not `new Request(url, request)`: Deno prints a notice when its signal is read.
+  const { method, headers, body } = request;
+  return new Request(url, { method, headers, body });
+}

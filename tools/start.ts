@@ -1,0 +1,89 @@
+/** `deno task start`: runs the whole service on this machine, without Docker, until Ctrl-C. */
+import { resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { parseArgs } from "node:util";
+import { startDataApi } from "./data_api.ts";
+import { startFunction } from "./function_process.ts";
+import { startGateway } from "./gateway.ts";
+import * as project from "./project.ts";
+
+const { LOCAL_SERVICE, SEEDED } = project;
+
+const DEFAULT_PORT = new URL(LOCAL_SERVICE.API_URL).port;
+const USAGE = `Usage: deno task start [options]
+
+  --port <number>      Where to listen: ${DEFAULT_PORT} by default; 0 is any free port.
+  --function <folder>  The function's folder: the project's by default.
+  --deno <path>        The Deno that runs the function. It then serves no edits.
+  --help               Prints this.`;
+
+// Ends at Ctrl-C, when the terminal is closed, and when `deno task`, the parent, has ended.
+const signals: Deno.Signal[] = Deno.build.os === "windows"
+  ? ["SIGINT", "SIGBREAK"]
+  : ["SIGINT", "SIGTERM", "SIGHUP"];
+for (const signal of signals) Deno.addSignalListener(signal, () => end(0));
+const parent = Deno.ppid;
+setInterval(() => Deno.ppid !== parent && end(0), 1_000);
+
+const { help, port, deno, function: path } = readArguments();
+if (help) {
+  console.log(USAGE);
+  Deno.exit();
+}
+console.error("Starting PostgreSQL, the Data API and the edge function ...");
+try {
+  const dataApi = await startDataApi();
+  const folder = pathToFileURL(`${resolve(path)}/`);
+  const options = { folder, deno, watch: !deno };
+  const { url } = await startFunction(dataApi.url, options);
+  const gateway = await startGateway(Number(port), dataApi.url, url);
+  console.log(screen(gateway.url));
+} catch (error) {
+  const { message, syscall } = error as NodeJS.ErrnoException;
+  if (syscall !== "listen") end(1, message);
+  // Windows reserves blocks of ports for Hyper-V, WSL and Docker.
+  const advice = `Port ${port} cannot be taken: ${message}
+Perhaps \`supabase start\` or another \`deno task start\` has it: end that. On Windows, it may be
+reserved: see \`netsh interface ipv4 show excludedportrange protocol=tcp\`.
+Or take another port: deno task start --port 8321`;
+  end(1, advice);
+}
+
+function readArguments() {
+  const type = "string";
+  try {
+    const { values } = parseArgs({
+      args: Deno.args,
+      options: {
+        port: { type, default: DEFAULT_PORT },
+        function: { type, default: fileURLToPath(project.FUNCTION_FOLDER) },
+        deno: { type },
+        help: { type: "boolean" },
+      },
+    });
+    return values;
+  } catch (error) {
+    end(1, `${(error as Error).message}\n\n${USAGE}`);
+  }
+}
+
+/** What a person sees once everything runs, with a request to copy into a shell. */
+function screen(url: string): string {
+  // With `\"` inside of double quotes, which bash, zsh and cmd read alike.
+  const body = JSON.stringify(SEEDED).replaceAll('"', '\\"');
+  return `
+API_URL=${url}
+PUBLISHABLE_KEY=${LOCAL_SERVICE.PUBLISHABLE_KEY}
+SECRET_KEY=${LOCAL_SERVICE.SECRET_KEY}
+
+Ask whether a user holds a key, in bash, zsh or cmd (in PowerShell, type \`cmd\` first):
+curl -i ${url}${project.FUNCTION_URL_PATH} -H "Content-Type: application/json" -d "${body}"
+
+Edits of ${project.FUNCTION_FOLDER_PATH} are served as you save them.
+Keys are in memory and last until Ctrl-C. Those of supabase/seed.sql are there at each start.`;
+}
+
+function end(code: number, message = ""): never {
+  if (message) console.error(message);
+  Deno.exit(code);
+}
