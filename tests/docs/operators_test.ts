@@ -71,13 +71,13 @@ const fillIn = (code: string, key: string, name: string) =>
     .replaceAll("<name>", name).replaceAll("<secret key>", service.SECRET_KEY)
     .replace(/https?:..(<ref>[^/]*|[\d.:]+)/, service.API_URL);
 
-/** Runs SQL. Returns the last rows as text, with `?` for a new UUID, and without times. */
+/** Runs SQL. Returns the last rows as text up to their time, with `?` for a new UUID. */
 async function exec(sql: string): Promise<string> {
   const block = fillIn(sql, "#1", "O''Brien").replaceAll("#", ID);
   const { rows } = (await database.exec(block)).at(-1)!;
   return rows.map((row) => Object.values(row).map(String).join(" ")).join(", ")
     .replaceAll(ID, "#").replaceAll(SEEDED.project_id, "P")
-    .replaceAll(/[\da-f-]{36}/g, "?").replaceAll(/ \w+ \w+ \d+ .*?\)/g, "");
+    .replaceAll(/[\da-f-]{36}/g, "?").replaceAll(/ \w+ \w+ \d+ [^,]*/g, "");
 }
 
 for (const [page, rows] of Object.entries(ROWS)) {
