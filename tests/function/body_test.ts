@@ -51,7 +51,7 @@ for (const [what, parts, result, ms = 0, headers] of ROWS) {
       const reading = read(body, headers);
       await time.tickAsync(100_000);
       const { got, gotMs, timers } = await reading;
-      assertEquals([got, gotMs], [result, ms]);
+      assertEquals({ got, atMs: gotMs }, { got: result, atMs: ms });
       if (result !== 408) assertEquals(timers, 0, "timers left running");
     });
   }
@@ -69,7 +69,7 @@ Deno.test("body: of a long one, 16 KiB are kept; in time, it is cancelled", asyn
   const kept = (Deno.memoryUsage().external - before) / reading.length;
   await time.tickAsync(bodyMs);
   await Promise.all(reading);
-  assertEquals(cancelled, reading.length);
+  assertEquals(cancelled, reading.length, "cancelled");
   assert(kept < 4 * bodyBytes, `${kept} bytes of each`);
 });
 

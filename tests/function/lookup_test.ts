@@ -110,7 +110,7 @@ const TIMES: [string, Answer[], random: number, attemptsAt: number[]][] = [
 for (const [what, answers, random, attemptsAt] of TIMES) {
   Deno.test(`lookup: attempts ${what}: ${attemptsAt} ms`, async () => {
     const seen = await simulate(answers, { random });
-    assertEquals(seen.attemptsAt, attemptsAt);
+    assertEquals(seen.attemptsAt, attemptsAt, "when attempts begin");
   });
 }
 
