@@ -36,8 +36,8 @@ const activation = (() => {
       }
       if (hasValid200(username)) unlock();
       else lock(result);
-      // Rule 3: pauses grow from 5 s to 10 min, and vary.
-      const pauseMs = pauseS * (500 + 1000 * Math.random());
+      // Rule 3: pauses grow from 5 s to 10 min, each varied by half.
+      const pauseMs = 1000 * pauseS * (0.5 + Math.random());
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
       pauseS = Math.min(2 * pauseS, 600);
     }

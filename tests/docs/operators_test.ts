@@ -11,14 +11,14 @@ const ID = "2b7e4c80-91d5-4f36-a0c8-6e13d9f5274";
 /** Before each block of SQL, key 1 has a user, and 2 has none. */
 const BEGIN = `insert into activation_keys (project_id, id, curr_user)
   values ('<product>', '#1', '<name>'), ('<product>', '#2', null);`;
-const KEYS = `set local role service_role;
-  select id, curr_user from activation_keys order by id::text not like '#%', id`;
+const KEYS = `set role service_role; select id, curr_user from activation_keys
+  where project_id = '<product>' order by id::text not like '#%', id`;
 /** Tables that other roles may use, or whose row level security is off. */
 const OPEN = `reset role; select relacl from pg_class where relname ~ 'keys$'
   and not (relrowsecurity
     and relacl::text ~ '^{postgres=\\w+/postgres,service_role=a(rwd)?/postgres}$')`;
 const UNUSED = "update activation_keys set curr_user = null;";
-const MOVED = "update activation_keys set curr_user = 'nobody';";
+const MOVED = "update activation_keys set curr_user = 'O''DEA';";
 const FOREIGN = "update activation_keys set project_id = gen_random_uuid();";
 const DENIED = "revoke all on activation_keys from service_role;";
 const OLD = `drop table activation_keys;
@@ -29,8 +29,8 @@ const MISSING = "Keys are missing";
 const [COPY] = await readBlocks("docs/incidents.md", "sql", MISSING);
 /** Since the export, key 1 was revoked, 2 moved, and 3 lost. */
 const EXPORT = `${COPY} insert into exported_keys select * from activation_keys;
-  insert into exported_keys values ('#3', '<product>', 'C', now()); ${MOVED} ${GONE}`;
-const THERE = "#1 O'Brien, #2 null";
+  insert into exported_keys values ('#3', '<product>', null, now()); ${MOVED} ${GONE}`;
+const THERE = "#1 O'Dea, #2 null";
 /** A block under a heading; SQL before it; what it prints; the keys that there are then. */
 type Row = [string, nth: number, given: string, prints: string, keys: string];
 const ROWS: Record<string, Row[]> = {
@@ -39,26 +39,26 @@ const ROWS: Record<string, Row[]> = {
     ["It works", 2, "", "?", `${THERE}, ? monitor`],
     ["Keys", 1, GONE, "#2 P null", "#2 null"],
     ["Keys", 2, "", "?", `${THERE}, ? null`],
-    ["Keys", 3, UNUSED, "#1 O'Brien", THERE],
-    ["Keys", 3, MOVED, "", "#1 nobody, #2 nobody"],
-    ["Keys", 3, UNUSED + FOREIGN, "", "#1 null, #2 null"],
-    ["Keys", 4, MOVED, "#1 O'Brien", "#1 O'Brien, #2 nobody"],
+    ["Keys", 3, UNUSED, "#1 O'Dea", THERE],
+    ["Keys", 3, MOVED, "", "#1 O'DEA, #2 O'DEA"],
+    ["Keys", 3, UNUSED + FOREIGN, "", ""],
+    ["Keys", 4, MOVED, "#1 O'Dea", "#1 O'Dea, #2 O'DEA"],
     ["Keys", 5, "", "#1", "#1 null, #2 null"],
-    ["Keys", 6, "", "#1 P O'Brien", "#2 null"],
-    ["Keys", 7, GONE, "#1 O'Brien", THERE],
+    ["Keys", 6, "", "#1 P O'Dea", "#2 null"],
+    ["Keys", 7, GONE, "#1 O'Dea", THERE],
     ["Back up", 1, GONE, "1", "#2 null"],
     ["A table that you have already", 1, OLD, "", ""],
   ],
   "docs/incidents.md": [
-    [NO_KEY, 1, "", "O'Brien O'Brien true true", THERE],
-    [NO_KEY, 1, MOVED, "nobody O'Brien false true", "#1 nobody, #2 nobody"],
-    [NO_KEY, 1, FOREIGN, "O'Brien O'Brien true false", THERE],
+    [NO_KEY, 1, "", "O'Dea O'Dea true true", THERE],
+    [NO_KEY, 1, MOVED, "O'DEA O'Dea false true", "#1 O'DEA, #2 O'DEA"],
+    [NO_KEY, 1, FOREIGN, "O'Dea O'Dea true false", ""],
     ["500, Database error", 1, DENIED, "", THERE],
     [MISSING, 1, "", "", THERE],
-    [MISSING, 2, EXPORT, "#3 P C, #1 P O'Brien", "#2 nobody"],
-    [MISSING, 3, EXPORT, "#1", "#2 nobody"],
-    [MISSING, 4, EXPORT, "#1 O'Brien, #3 C", "#1 O'Brien, #2 nobody, #3 C"],
-    ["Keys are wrong", 1, EXPORT, "#2 null nobody true", "#2 nobody"],
+    [MISSING, 2, EXPORT, "#1 P O'Dea, #3 P null", "#2 O'DEA"],
+    [MISSING, 3, EXPORT, "#1", "#2 O'DEA"],
+    [MISSING, 4, EXPORT, "#1 O'Dea, #3 null", "#1 O'Dea, #2 O'DEA, #3 null"],
+    ["Keys are wrong", 1, EXPORT, "#2 null O'DEA true", "#2 O'DEA"],
   ],
 };
 
@@ -73,7 +73,7 @@ const fillIn = (code: string, key: string, name: string) =>
 
 /** Runs SQL. Returns the last rows as text up to their time, with `?` for a new UUID. */
 async function exec(sql: string): Promise<string> {
-  const block = fillIn(sql, "#1", "O''Brien").replaceAll("#", ID);
+  const block = fillIn(sql, "#1", "O''Dea").replaceAll("#", ID);
   const { rows } = (await database.exec(block)).at(-1)!;
   return rows.map((row) => Object.values(row).map(String).join(" ")).join(", ")
     .replaceAll(ID, "#").replaceAll(SEEDED.project_id, "P")
