@@ -25,7 +25,7 @@ export async function startDataApi() {
   const keys = { publishable_key: PUBLISHABLE_KEY, secret_key: SECRET_KEY };
   const app = new App({ connection, auth: { enabled: false, ...keys } });
   const handle = async (request: Request) =>
-    await app.fetch(withExactFilters(request));
+    await app.fetch(withExactName(request));
   // The first request sets up the roles of `@supabase/lite`: several at once may fail.
   const first = "http://localhost/rest/v1/activation_keys?limit=1";
   await handle(new Request(first, { headers: { apikey: SECRET_KEY } }));
@@ -33,16 +33,16 @@ export async function startDataApi() {
 }
 
 /**
- * PostgREST takes the value of `eq.<value>` as it is. `@supabase/lite` trims and unquotes it, and
- * reads `null`, `true` and `{…}` as something else. A quoted value of `in` it takes exactly.
+ * PostgREST takes the name of `eq.<name>` as it is. `@supabase/lite` trims and unquotes it, and
+ * reads `null`, `true` and `{…}` as something else. A quoted name of `in` it takes exactly.
  */
-function withExactFilters(request: Request): Request {
+function withExactName(request: Request): Request {
   const url = new URL(request.url);
-  const filters = Array.from(url.searchParams, ([column, filter]) => {
-    const value = filter.match(/^eq\.(.*)/s)?.[1]?.replaceAll(/["\\]/g, "\\$&");
-    return [column, value === undefined ? filter : `in.("${value}")`];
-  });
-  url.search = `${new URLSearchParams(filters)}`;
+  const name = url.searchParams.get("curr_user")?.match(/^eq\.(.*)/s)?.[1];
+  if (name !== undefined) {
+    const quoted = name.replaceAll(/["\\]/g, "\\$&");
+    url.searchParams.set("curr_user", `in.("${quoted}")`);
+  }
   // Not `new Request(url, request)`: Deno prints a notice when its signal is read.
   const { method, headers, body } = request;
   return new Request(url, { method, headers, body });

@@ -30,14 +30,14 @@ test("key: several match their present user, and nobody once they are revoked", 
 
 const isDenied = ({ status }: Response) => status === 401 || status === 403;
 
-for (const key of ["no key", "the publishable key"]) {
-  test(`key: with ${key}, none can be read or issued`, async () => {
+// Once, if there is no publishable key.
+for (const apikey of new Set(["", subject.service.PUBLISHABLE_KEY])) {
+  test(`key: with "${apikey}", none can be read or issued`, async () => {
     await using product = await issueKeys(["Amelia"]);
     const { project_id: id } = product;
-    const { API_URL, PUBLISHABLE_KEY } = subject.service;
-    const table = new URL("/rest/v1/activation_keys", API_URL);
-    const apikey = key === "no key" ? "" : PUBLISHABLE_KEY;
-    const headers = { apikey, "Content-Type": "application/json" };
+    const table = new URL("/rest/v1/activation_keys", subject.service.API_URL);
+    const type = { "Content-Type": "application/json" };
+    const headers = apikey ? { apikey, ...type } : type;
     const read = await fetch(`${table}?project_id=eq.${id}`, { headers });
     const rows = await read.text();
     // PostgREST denies this. `@supabase/lite` grants every role every table: there, only row level

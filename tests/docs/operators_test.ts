@@ -4,7 +4,7 @@ import { SEEDED } from "../../tools/project.ts";
 import { openDatabase } from "../../tools/database.ts";
 import { readBlocks } from "../support/pages.ts";
 import { runLine } from "../support/processes.ts";
-import { service } from "../support/service_under_test.ts";
+import { issueKeys, service } from "../support/service_under_test.ts";
 
 /** How the ids of keys begin: `#1` is this and a 1. On the pages, `<key>` is `#1`. */
 const ID = "2b7e4c80-91d5-4f36-a0c8-6e13d9f5274";
@@ -91,25 +91,25 @@ for (const [page, rows] of Object.entries(ROWS)) {
   }
 }
 
-/** The nth command under a heading, in their order; what it prints. */
-const COMMANDS: [string, heading: string, nth: number, prints: string][] = [
-  ["README.md", "Run it", 2, "HTTP/1.1 200"],
-  ["README.md", "Deploy", 2, "HTTP/1.1 499"],
-  ["docs/operate.md", "From your back end", 1, '[{"id":"'],
-  ["docs/operate.md", "From your back end", 2, '[{"id":"'],
-  ["docs/operate.md", "From your back end", 2, "[]"],
-  ["docs/operate.md", "It works", 1, "HTTP/1.1 200"],
-  ["docs/operate.md", "Change the secret key", 1, "HTTP/1.1 200"],
-  ["docs/incidents.md", "When something is wrong", 1, "HTTP/1.1 200"],
-  ["docs/incidents.md", "The secret key leaked", 1, "HTTP/1.1 401"],
+/** The user of a key; a command under a heading of a page; what it then prints. */
+const COMMANDS: [string | null, string, string, number, string][] = [
+  [null, "README.md", "Run it", 2, "HTTP/1.1 200"],
+  [null, "README.md", "Deploy", 2, "HTTP/1.1 499"],
+  [null, "docs/operate.md", "From your back end", 1, '[{"id":"'],
+  [null, "docs/operate.md", "From your back end", 2, '[{"id":"'],
+  ["monitor", "docs/operate.md", "From your back end", 2, "[]"],
+  ["monitor", "docs/operate.md", "It works", 1, "HTTP/1.1 200"],
+  [null, "docs/operate.md", "Change the secret key", 1, "HTTP/1.1 200"],
+  ["monitor", "docs/incidents.md", "When something", 1, "HTTP/1.1 200"],
+  [null, "docs/incidents.md", "The secret key leaked", 1, "HTTP/1.1 401"],
 ];
-let issuedKey = "";
 
-for (const [page, heading, nth, prints] of COMMANDS) {
+for (const [user, page, heading, nth, prints] of COMMANDS) {
   Deno.test(`${page}: ${heading}, command ${nth} prints ${prints}`, async () => {
     const block = (await readBlocks(page, "sh", heading))[nth - 1]!;
-    const { stdout } = await runLine(fillIn(block, issuedKey, "monitor"));
-    issuedKey = stdout.match(/"id":"(.*?)"/)?.[1] ?? issuedKey;
+    await using product = await issueKeys([user], SEEDED.project_id);
+    const { id } = product.keys[0]!;
+    const { stdout } = await runLine(fillIn(block, id, "monitor"));
     assertStringIncludes(stdout, prints);
   });
 }

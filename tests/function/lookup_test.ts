@@ -36,7 +36,7 @@ type Row = [what: string, Answer[], outcome: string, attempts?: number];
 const ROWS: Row[] = [
   // A success is a list of rows of exactly this product and this user.
   ["a row", [ROW], "active"],
-  ["a row after 4.9 s", [[200, [KEY], 4_900]], "active"],
+  ["a row in time", [[200, [KEY], LIMITS.lookupMs - 1]], "active"],
   ["no row", [NO_ROW], "not_found"],
   ["another user's row", [[200, [OTHER_USER]]], "malformed 200", 6],
   ["another case of the name", [[200, [OTHER_CASE]]], "malformed 200", 6],
@@ -121,7 +121,7 @@ const NEW = "make 1, ask 1, ask 1, make 2, close 1, ask 2, make 3, close 2";
 const CLIENTS: [what: string, Answer, clients: number, events: string][] = [
   ["a row", ROW, 9, KEPT],
   ["a lasting failure", [403, HTML], 9, KEPT],
-  ["a failure that may pass", [503, HTML, 4_900], 9, NEW],
+  ["a failure that may pass", [503, HTML, LIMITS.lookupMs - 1], 9, NEW],
   ["silence", SILENCE, 9, NEW],
   ["silence, where no second one can be made", SILENCE, 1, KEPT],
   ["silence, where none can be made", SILENCE, 0, "ask 0, ask 0, ask 0"],

@@ -16,27 +16,27 @@ const { TEST_SERVICE, ...env } = Deno.env.toObject();
 /** Whether no test may write: on a hosted project, for which no secret key is given. */
 export const isReadOnly = TEST_SERVICE === "remote" && !env.TEST_SECRET_KEY;
 
-/** Its address and keys, which are known within a test. */
+/** Its address, which is known within a test, and its keys: "" if none is given. */
 export const service = { ...project.LOCAL_SERVICE };
+if (TEST_SERVICE === "remote") {
+  assert(env.API_URL, "Set API_URL to the address of the project.");
+  service.API_URL = env.API_URL;
+  service.SECRET_KEY = env.TEST_SECRET_KEY ?? "";
+  service.PUBLISHABLE_KEY = env.TEST_PUBLISHABLE_KEY ?? "";
+}
 const started = new AsyncDisposableStack();
 Deno.test.afterAll(() => started.disposeAsync());
 Deno.test.beforeAll(async () => {
-  if (TEST_SERVICE === "remote") {
-    assert(env.API_URL, "Set API_URL to the address of the project.");
-    service.API_URL = env.API_URL;
-    service.SECRET_KEY = env.TEST_SECRET_KEY ?? "";
-    service.PUBLISHABLE_KEY = env.TEST_PUBLISHABLE_KEY ?? "";
-  } else if (TEST_SERVICE !== "supabase") {
-    const args: string[] = [];
-    if (TEST_SERVICE === "upload") {
-      const folder = started.use(await makeTempFolder());
-      await uploadFunction(folder.url);
-      const path = fileURLToPath(folder.url) + project.FUNCTION_FOLDER_PATH;
-      args.push(`--function=${path}`, `--deno=${await edgeDeno()}`);
-    }
-    const stack = started.use(await runStart(project.PROJECT, ...args));
-    service.API_URL = stack.url;
+  if (TEST_SERVICE === "remote" || TEST_SERVICE === "supabase") return;
+  const args: string[] = [];
+  if (TEST_SERVICE === "upload") {
+    const folder = started.use(await makeTempFolder());
+    await uploadFunction(folder.url);
+    const path = fileURLToPath(folder.url) + project.FUNCTION_FOLDER_PATH;
+    args.push(`--function=${path}`, `--deno=${await edgeDeno()}`);
   }
+  const stack = started.use(await runStart(project.PROJECT, ...args));
+  service.API_URL = stack.url;
 });
 
 const urlOf = (path: string) => new URL(path, service.API_URL);
@@ -51,7 +51,7 @@ export const check = (project_id: string, username: string) =>
 
 /**
  * Issues a key of a product, by default a new one, for each user; null is no user yet. Disposing of
- * the result removes the keys.
+ * the result removes them.
  */
 export async function issueKeys(
   users: (string | null)[],
@@ -64,7 +64,7 @@ export async function issueKeys(
   // By key, not by product: the service may have other keys of the product.
   const search = `?id=in.(${keys.map(({ id }) => id)})`;
   const remove = () => changeKeys("DELETE", search);
-  return { project_id, [Symbol.asyncDispose]: remove };
+  return { keys, project_id, [Symbol.asyncDispose]: remove };
 }
 
 /** Issues, changes or removes keys as the operator's own back end does: with the secret key. */

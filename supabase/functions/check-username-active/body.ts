@@ -48,7 +48,7 @@ function readerOf(body: ReadableStream) {
 /** Reads a body. Returns null if it is too long. */
 async function readPieces(reader: ReturnType<typeof readerOf>) {
   const bytes = new Uint8Array(MAX_BODY_BYTES);
-  // A read takes the memory away, and returns it with the piece. Otherwise Deno takes 64 KB each.
+  // Each read detaches the memory, and its piece brings it back. Without it, Deno takes 64 KB each.
   let memory = new Uint8Array(MAX_BODY_BYTES);
   let [length, counted] = [0, 0];
   while (counted <= MAX_READ_BYTES) {

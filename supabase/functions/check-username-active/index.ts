@@ -2,8 +2,8 @@
  * Tells a simulator add-on whether a user holds an active key of a product. In the table, the
  * product of a key is its `project_id`, and the user is its `curr_user`.
  *
- * The way of a request: `request.ts` (with `body.ts`) → `lookup.ts` → `responses.ts`. The
- * contract with callers is in the project's README.md.
+ * At the start: `environment.ts`. The way of a request: `request.ts` (with `body.ts`) →
+ * `lookup.ts` → `responses.ts`. The contract with callers is in the project's README.md.
  */
 import { readSecretKey, readSupabaseUrl } from "./environment.ts";
 import { createLookup } from "./lookup.ts";

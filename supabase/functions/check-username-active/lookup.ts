@@ -12,8 +12,8 @@ const MAX_LOOKUP_MS = 5_000;
 const ATTEMPTS_DUE_MS = [0, 50, 500, 1_400, 2_850, 4_300];
 
 /**
- * Longest random delay of the attempts after the first one, in milliseconds. Without it, lookups
- * that fail together would come back together.
+ * Longest random delay before another attempt, in milliseconds. Without it, lookups that fail
+ * together would come back together.
  */
 const MAX_DELAY_MS = 250;
 
@@ -55,7 +55,7 @@ export function createLookup(url: string, secretKey: string) {
     // look for a session before every query.
     accessToken: () => Promise.resolve(null),
     global: { fetch: fetchDataApi },
-    // Its own retries take longer than 5 s, and do not cover a response that is cut.
+    // Its own retries take too long, and do not cover a response that is cut.
     db: { retry: false },
   }).from("activation_keys");
 
@@ -65,7 +65,7 @@ export function createLookup(url: string, secretKey: string) {
     const clientAtStart = httpClient;
     const controller = new AbortController();
     const timer = setTimeout(() => controller.abort(), MAX_LOOKUP_MS);
-    let failure = { code: "timeout", status: 0, mayPass: true }; // Unless an attempt ends in time.
+    let failure = { code: "timeout", status: 0, mayPass: true }; // If no attempt ends in time.
     try {
       for (const dueMs of ATTEMPTS_DUE_MS) {
         if (dueMs > 0) {
@@ -97,10 +97,9 @@ export function createLookup(url: string, secretKey: string) {
     const { mayPass, ...logged } = failure;
     // Connections can go bad: they die in silence, or fail for as long as they are used, and Deno
     // goes on using them. So later queries get new ones, unless they have been replaced meanwhile.
-    const fresh = mayPass && httpClient === clientAtStart && createHttpClient();
-    if (fresh) {
-      httpClient = fresh;
-      clientAtStart?.close();
+    if (mayPass && httpClient === clientAtStart) {
+      httpClient = createHttpClient() ?? clientAtStart;
+      if (httpClient !== clientAtStart) clientAtStart?.close();
     }
     const duration_ms = Math.round(elapsedMs());
     const line = { event: "lookup_failed", ...logged, duration_ms };
