@@ -32,7 +32,7 @@ const isDenied = ({ status }: Response) => status === 401 || status === 403;
 
 // Once, if there is no publishable key.
 for (const apikey of new Set(["", subject.service.PUBLISHABLE_KEY])) {
-  test(`key: with "${apikey}", none can be read or issued`, async () => {
+  test(`key: with ${apikey || "no key"}, none can be read or issued`, async () => {
     await using product = await issueKeys(["Amelia"]);
     const { project_id: id } = product;
     const table = new URL("/rest/v1/activation_keys", subject.service.API_URL);
