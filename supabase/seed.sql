@@ -1,5 +1,5 @@
--- Keys to try the function with on a local stack. Never run on a hosted project by `supabase db push`
--- unless you ask for it with `--include-seed`.
+-- Keys to try the function with on a local stack. `supabase db push` does not run this file on a hosted
+-- project unless you ask for that with `--include-seed`.
 
 insert into public.activation_keys (project_id, curr_user) values
   -- An activated user with a non-ASCII name and a discriminator.

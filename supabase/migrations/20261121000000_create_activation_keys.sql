@@ -1,33 +1,38 @@
--- Activation keys: one row for each key that an operator has issued for a product.
--- The edge function `check-username-active` asks one question of this table:
--- is there a key of this project whose current user has exactly this name?
+-- Activation keys: one row for each key that an operator has issued for a product. An operator's back
+-- end issues keys and records who has activated them, with the secret key of the Supabase project.
+-- The edge function `check-username-active` asks one question of this table: is there a key of this
+-- product whose current user has exactly this name?
 
 create table public.activation_keys (
   id uuid primary key default gen_random_uuid(),
   project_id uuid not null,
-  -- "C" compares bytes, whatever the database's own locale is.
+  -- With the collation "C", the index on this column does not depend on the version of a collation
+  -- library, whatever the locale of the database is.
   curr_user text collate "C",
   created_at timestamptz not null default now(),
   constraint activation_keys_curr_user_length check (char_length(curr_user) between 1 and 256)
 );
 
 comment on table public.activation_keys is
-  'Activation keys issued for simulator add-ons. The edge function check-username-active looks them up; nobody else reads them through the Data API.';
-comment on column public.activation_keys.id is 'Identifies the key.';
+  'Activation keys issued for simulator add-ons. Through the Data API, only the secret key of the project opens this table.';
+comment on column public.activation_keys.id is
+  'The activation key itself, which the customer receives. It is a secret between the operator and the customer.';
 comment on column public.activation_keys.project_id is 'The product that the key unlocks.';
 comment on column public.activation_keys.curr_user is
-  'Simulator user name that holds the key, exactly as the simulator reports it. Null until the key is first used in the simulator.';
+  'The name of the user who has activated the key, exactly as the add-on sends it. Null until the key is activated.';
 comment on column public.activation_keys.created_at is 'When the key was issued.';
 
--- Only serves the lookup: both columns are in the index, unused keys are not.
+-- The index has both columns that the lookup reads, so the lookup reads nothing but the index. Keys
+-- that nobody has activated yet are left out, because the lookup never finds them.
 create index activation_keys_lookup_idx
   on public.activation_keys (project_id, curr_user)
   where curr_user is not null;
 
--- No policy: the secret key's role bypasses row level security, and every other role sees no row.
+-- There is no policy: the role of the secret key, `service_role`, bypasses row level security, and
+-- `anon` and `authenticated` would see no row even if they were granted the table.
 alter table public.activation_keys enable row level security;
 
--- What a new table grants by default depends on the project's setting. Taking everything away first
--- makes the outcome the same either way.
+-- What a new table grants by default depends on a setting of the Supabase project. Everything is
+-- taken away first, so that the same rights result whatever that setting is.
 revoke all on table public.activation_keys from public, anon, authenticated, service_role;
 grant select, insert, update, delete on table public.activation_keys to service_role;

@@ -48,7 +48,7 @@ for (const [what, parts, result, ms = 0, headers] of ROWS) {
       time.reset();
       const bytes = bodyOf(parts);
       const body = kind ? bytes.pipeThrough(new TransformStream()) : bytes;
-      const reading = read(body, headers);
+      const reading = readBodyOf(body, headers);
       await time.tickAsync(100_000);
       const { got, gotMs, timers } = await reading;
       assertEquals({ got, atMs: gotMs }, { got: result, atMs: ms });
@@ -63,7 +63,7 @@ Deno.test("body: of a long one, less than 64 KiB are kept; in time, it is cancel
   let cancelled = 0;
   const reading = Array.from(
     { length: 64 },
-    () => read(bodyOf([...MOST, wait(60_000)], () => cancelled++)),
+    () => readBodyOf(bodyOf([...MOST, wait(60_000)], () => cancelled++)),
   );
   await time.tickAsync(0);
   const kept = (Deno.memoryUsage().external - before) / reading.length;
@@ -74,15 +74,17 @@ Deno.test("body: of a long one, less than 64 KiB are kept; in time, it is cancel
 });
 
 Deno.test("body: none → 0", async () =>
-  assertEquals((await read(null)).got, 0));
+  assertEquals((await readBodyOf(null)).got, 0));
 Deno.test("body: the 408", () =>
   assertResponse(respond("request_timeout"), TIMEOUT));
 
 /** Reads a body: its length, or the status if it is not accepted; when; and what still runs. */
-async function read(body: ReadableStream | null, headers = {}) {
+async function readBodyOf(body: ReadableStream | null, headers = {}) {
   const request = new Request("http://x", { method: "POST", headers, body });
-  const it = await readBody(request);
-  const got = "bytes" in it ? it.bytes.length : respond(it.problem).status;
+  const read = await readBody(request);
+  const got = "bytes" in read
+    ? read.bytes.length
+    : respond(read.rejectedAs).status;
   return { got, gotMs: time.now, timers: time.countTimers() };
 }
 

@@ -68,22 +68,40 @@ Deno.test("callers: those who hang up disturb nobody, and nothing is logged", as
 
 const PEM = new URL("localhost.pem", import.meta.url);
 
-/** What connections on HTTP/2, as hosted, do once they are bad; and what a round then gets. */
-const BAD: [string, silentMs: number, idleMs: number, gets: number[]][] = [
-  ["silent ones cost one round of lookups", 6_000, 0, [500]],
-  ["those that only give 503 cost some lookups", 0, 0, [200, 500]],
-  ["those that went bad while idle cost nothing", 6_000, 12_000, [200]],
+/**
+ * The connection that the function uses goes bad; new ones are sound. The Data API speaks HTTP/2, as
+ * hosted, so eight lookups at once share a connection. A bad one answers 503 after `silentMs`.
+ */
+const BAD_CONNECTIONS = [
+  {
+    name: "a silent connection costs one round of lookups",
+    silentMs: 6_000,
+    idleMs: 0,
+    statusesOfFirstRound: [500],
+  },
+  {
+    name: "a connection that only gives 503 costs nothing",
+    silentMs: 0,
+    idleMs: 0,
+    statusesOfFirstRound: [200],
+  },
+  {
+    name: "a connection that goes silent while it is idle costs nothing",
+    silentMs: 6_000,
+    idleMs: 12_000,
+    statusesOfFirstRound: [200],
+  },
 ];
 
-for (const [what, silentMs, idleMs, gets] of BAD) {
-  Deno.test(`connections: on HTTP/2, ${what}`, async () => {
+for (const row of BAD_CONNECTIONS) {
+  Deno.test(`connections: ${row.name}`, async () => {
     let firstPort = 0; // Of the function. It identifies a connection.
     let isBad = false;
     const pem = await Deno.readTextFile(PEM);
     await using api = serveOnLoopback(async (_query, { remoteAddr }) => {
       firstPort ||= remoteAddr.port;
       if (!isBad || remoteAddr.port !== firstPort) return new Response(KEY);
-      await sleep(silentMs);
+      await sleep(row.silentMs);
       return new Response(null, { status: 503 });
     }, { cert: pem, key: pem });
     const env = { DENO_CERT: fileURLToPath(PEM) };
@@ -98,8 +116,9 @@ for (const [what, silentMs, idleMs, gets] of BAD) {
 
     assertEquals([await ask(), ...await askAtOnce()], Array(9).fill(200));
     isBad = true;
-    await sleep(idleMs);
-    assertEquals(new Set(await askAtOnce()), new Set(gets), "the first round");
+    await sleep(row.idleMs);
+    const first = new Set(await askAtOnce());
+    assertEquals([...first], row.statusesOfFirstRound, "the first round");
     assertEquals(await askAtOnce(), Array(8).fill(200), "the second round");
   });
 }

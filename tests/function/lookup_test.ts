@@ -114,34 +114,85 @@ for (const [what, answers, random, attemptsAt] of TIMES) {
   });
 }
 
-const KEPT = "make 1, ask 1, ask 1, ask 1";
-const NEW = "make 1, ask 1, ask 1, make 2, close 1, ask 2, make 3, close 2";
-
-/** Of three lookups, two together and one later: what happens to the clients for connections. */
-const CLIENTS: [what: string, Answer, clients: number, events: string][] = [
-  ["a row", ROW, 9, KEPT],
-  ["a lasting failure", [403, HTML], 9, KEPT],
-  ["a failure that may pass", [503, HTML, LIMITS.lookupMs - 1], 9, NEW],
-  ["silence", SILENCE, 9, NEW],
-  ["silence, where no second one can be made", SILENCE, 1, KEPT],
-  ["silence, where none can be made", SILENCE, 0, "ask 0, ask 0, ask 0"],
+/**
+ * What becomes of the connections. `make 1` is that the first pool of connections is made, `ask 1`
+ * that a query goes over it, and `close 1` that it is closed. A pool stays in use for good unless a
+ * row says otherwise. Three lookups begin at 0 ms, at 100 ms and at 6,000 ms.
+ */
+const CONNECTIONS: {
+  when: string;
+  answers: Answer[];
+  beginAt?: number[];
+  /** How many pools can be made. */
+  pools?: number;
+  events: string;
+}[] = [
+  {
+    when: "all lookups get a row",
+    answers: [ROW],
+    events: "make 1, ask 1, ask 1, ask 1",
+  },
+  {
+    when: "all lookups fail for good",
+    answers: [[403, HTML]],
+    events: "make 1, ask 1, ask 1, ask 1",
+  },
+  {
+    // Its next attempt already goes over the new connections.
+    when:
+      "the first attempt of a single lookup gets a 503, and the second one a row",
+    answers: [[503, HTML], ROW],
+    beginAt: [0],
+    events: "make 1, ask 1, make 2, close 1, ask 2",
+  },
+  {
+    // Two lookups fail on the first pool, and only the first of them replaces it. The third lookup
+    // fails on the second pool and replaces that.
+    when: "all lookups get a 503 just before their time is up",
+    answers: [[503, HTML, LIMITS.lookupMs - 1]],
+    events: "make 1, ask 1, ask 1, make 2, close 1, ask 2, make 3, close 2",
+  },
+  {
+    when: "all lookups get silence: as with the 503",
+    answers: [SILENCE],
+    events: "make 1, ask 1, ask 1, make 2, close 1, ask 2, make 3, close 2",
+  },
+  {
+    when: "all lookups get silence, and no second pool can be made",
+    answers: [SILENCE],
+    pools: 1,
+    events: "make 1, ask 1, ask 1, ask 1",
+  },
+  {
+    // Deno's own connections, which have no number here, are then used.
+    when: "all lookups get silence, and no pool can be made at all",
+    answers: [SILENCE],
+    pools: 0,
+    events: "ask 0, ask 0, ask 0",
+  },
 ];
 
-for (const [what, answer, clients, expected] of CLIENTS) {
-  Deno.test(`lookup: connections after ${what}`, async () => {
-    const beginAt = [0, 100, 6_000];
-    const { events } = await simulate([answer], { beginAt, clients });
-    assertEquals(events.join(", "), expected);
+for (const { when, answers, beginAt, pools, events } of CONNECTIONS) {
+  Deno.test(`lookup: its connections, when ${when}`, async () => {
+    const options = { beginAt: beginAt ?? [0, 100, 6_000], pools };
+    const seen = await simulate(answers, options);
+    assertEquals(seen.events.join(", "), events);
   });
+}
+
+interface Circumstances {
+  beginAt?: number[];
+  random?: number;
+  pools?: number | undefined;
 }
 
 /**
  * Lets lookups begin at these times, in milliseconds, and time pass until they have ended.
- * Meanwhile, the wall clock is set, which changes nothing. So many clients can be made.
+ * Meanwhile, the wall clock is set, which changes nothing. So many pools of connections can be made.
  */
 async function simulate(
   answers: Answer[],
-  { beginAt = [0], random = 0.5, clients = 9 } = {},
+  { beginAt = [0], random = 0.5, pools = 9 }: Circumstances = {},
 ) {
   /** What becomes of the last lookup; and what all of them do. */
   const seen = {
@@ -173,7 +224,7 @@ async function simulate(
   };
   let made = 0;
   const createHttpClient = () => {
-    if (made === clients) throw new TypeError("It is not a function");
+    if (made === pools) throw new TypeError("It is not a function");
     const id = ++made;
     seen.events.push(`make ${id}`);
     return { id, close: () => seen.events.push(`close ${id}`) };

@@ -1,23 +1,27 @@
-import type { Outcome } from "./responses.ts";
+import type { ResponseName } from "./responses.ts";
 
-/** Longest body that is accepted, in bytes. Nothing past it is kept. */
+/** The longest body that is accepted, in bytes. Nothing after that is kept. */
 const MAX_BODY_BYTES = 16 * 1024;
-/** How much of a longer body is read, in bytes: a response would be lost while its caller sends. */
+/**
+ * How much of a body that is too long is read before its 413, in bytes. If the function responded
+ * while the caller is still sending, the caller would see a broken connection instead of the 413.
+ */
 const MAX_READ_BYTES = 256 * 1024;
-/** How long a body may take, in milliseconds. Without a limit, half-sent bodies would add up. */
+/** How long a body may take, in milliseconds. Otherwise, half-sent bodies would add up. */
 const MAX_BODY_MS = 10_000;
 
 /**
  * Reads the body of a request.
  *
  * @param request The request. Of its headers, only those about the body's length are looked at.
- * @returns The whole body. Or why there is none: it is longer than 16 KiB, or it breaks off or is
- * not whole within 10 s.
+ * @returns The whole body. Or the name of the response that says why there is none: the body is
+ * too long (or comes in more than 4,096 tiny pieces), breaks off, or is not whole within 10 s.
  */
 export async function readBody(
   request: Request,
-): Promise<{ bytes: Uint8Array } | { problem: Outcome }> {
-  // A short body is read whole, which costs less. Of a chunked one, the declared length is void.
+): Promise<{ bytes: Uint8Array } | { rejectedAs: ResponseName }> {
+  // A body that is declared to be short is read in one call, which costs less CPU time than pieces.
+  // With a `Transfer-Encoding`, `Content-Length` means nothing. Without a number in it, it is NaN.
   const isShort = !request.headers.has("Transfer-Encoding") &&
     Number(request.headers.get("Content-Length") ?? NaN) <= MAX_BODY_BYTES;
   const reader = isShort ? null : readerOf(request.body ?? new Blob().stream());
@@ -26,29 +30,33 @@ export async function readBody(
   try {
     const reading = reader ? readPieces(reader) : request.bytes();
     const bytes = await Promise.race([reading, timeUp]);
-    return bytes ? { bytes } : { problem: "body_too_large" };
+    // The rest of a body that is too long is not cancelled: Deno 2.9 would then read it to its end.
+    return bytes ? { bytes } : { rejectedAs: "body_too_large" };
   } catch {
-    // A body that is too long is not cancelled: Deno 2.9 would then read on to its end.
+    // Time is up, or the body broke off. Every error counts, because what a broken body throws has
+    // no class that Deno 2.1.4, Deno 2.9.6 and the edge runtime's own server have in common.
     reader?.cancel().catch(() => {});
-    return { problem: "request_timeout" };
+    return { rejectedAs: "request_timeout" };
   } finally {
     clearTimeout(timer);
   }
 }
 
+/** Gets a BYOB reader, which fills memory that it is given, or a default one, which ignores it. */
 function readerOf(body: ReadableStream) {
   try {
     return body.getReader({ mode: "byob" });
   } catch {
-    // No byte stream: at Deno 2.9, a body that has arrived already. Such a reader ignores `memory`.
+    // Deno 2.9 has no BYOB reader for a body that has arrived already.
     return body.getReader();
   }
 }
 
-/** Reads a body. Returns null if it is too long. */
+/** Reads a body in pieces. Returns null if the body is too long. */
 async function readPieces(reader: ReturnType<typeof readerOf>) {
   const bytes = new Uint8Array(MAX_BODY_BYTES);
-  // Each read detaches the memory, and its piece brings it back. Without it, Deno takes 64 KB each.
+  // Every piece is read into the same 16 KiB. A BYOB read takes this memory away and gives it back
+  // as `value.buffer`. Without memory of ours, Deno would allocate 64 KB for each piece.
   let memory = new Uint8Array(MAX_BODY_BYTES);
   let [length, counted] = [0, 0];
   while (counted <= MAX_READ_BYTES) {
@@ -56,7 +64,7 @@ async function readPieces(reader: ReturnType<typeof readerOf>) {
     if (done) return length > MAX_BODY_BYTES ? null : bytes.subarray(0, length);
     if (length + value.length <= MAX_BODY_BYTES) bytes.set(value, length);
     length += value.length;
-    // At least 64 for a piece, so that a body in single bytes ends soon.
+    // A piece counts as at least 64 bytes: a body in single bytes would take 262,144 reads.
     counted += Math.max(value.length, 64);
     memory = new Uint8Array(value.buffer);
   }

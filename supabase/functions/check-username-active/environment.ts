@@ -1,18 +1,18 @@
 import * as z from "zod/mini";
 
-// No query, no fragment; and no credentials: `fetch` would send them beside the key.
+// No query or fragment, as supabase-js appends a path. No credentials beside the secret key.
 const Url = z.string().check(
   z.regex(/^[^@?#\s]*$/),
   z.url({ protocol: /^https?$/ }),
 );
-// Visible ASCII: with a line break in it, the boot would succeed and every lookup fail.
+// Visible ASCII: a key with a line break could not be sent, so every lookup would fail.
 const Key = z.string().check(z.regex(/^[\x21-\x7e]+$/));
 
 /**
- * Reads the base address of the project's APIs.
+ * Reads `SUPABASE_URL`, the base address of the Supabase project's APIs.
  *
- * @throws {Error} When it is missing or malformed, which stops the boot. The message names the
- * variable, never its value.
+ * @throws {Error} When the variable is missing or malformed, which stops the function's start. The
+ * message names the variable and never contains its value.
  */
 export function readSupabaseUrl(): string {
   return Url.safeParse(Deno.env.get("SUPABASE_URL")).data ??
@@ -20,20 +20,21 @@ export function readSupabaseUrl(): string {
 }
 
 /**
- * Reads the key whose role may read the table, from the current variable or else the legacy one.
+ * Reads the secret key for the Data API: from `SUPABASE_SECRET_KEYS`, or from the legacy
+ * `SUPABASE_SERVICE_ROLE_KEY` if the former is not set, is empty, or is an object without any key.
  *
- * @throws {Error} As `readSupabaseUrl` does.
+ * @throws {Error} When both are missing or the one that counts is malformed, which stops the
+ * function's start. The message names the variables and never contains a value.
  */
 export function readSecretKey(): string {
   try {
     const json = Deno.env.get("SUPABASE_SECRET_KEYS") || "{}";
     const keys = z.record(z.string(), z.unknown()).parse(JSON.parse(json));
-    // `createAdminClient` of `@supabase/server` chooses in the same way.
+    // `createAdminClient` of `@supabase/server` chooses among several keys in the same way.
     const key = keys.default ?? Object.values(keys)[0];
-    // Without any key, the legacy variable decides.
     if (key !== undefined) return Key.parse(key);
   } catch {
-    // Malformed. The error is dropped, because its message would quote a secret.
+    // The caught error is not passed on, because its message would quote a secret key.
     fail("SUPABASE_SECRET_KEYS must be a JSON object of secret keys");
   }
   return Key.safeParse(Deno.env.get("SUPABASE_SERVICE_ROLE_KEY")).data ??

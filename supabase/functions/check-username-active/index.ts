@@ -1,17 +1,19 @@
 /**
- * Tells a simulator add-on whether a user holds an active key of a product. In the table, the
- * product of a key is its `project_id`, and the user is its `curr_user`.
+ * Tells a simulator add-on whether a user holds an active key of a product. Keys are rows of the
+ * table `activation_keys`: `project_id` is the product, and `curr_user` is the name of the user who
+ * has activated the key, or null.
  *
- * At the start: `environment.ts`. The way of a request: `request.ts` (with `body.ts`) →
- * `lookup.ts` → `responses.ts`. The contract with callers is in the project's README.md.
+ * The files in the order in which they are used: `environment.ts` when the function starts; then,
+ * for each request, `request.ts` (which calls `body.ts`), `lookup.ts` and `responses.ts`. The
+ * contract with callers is in the project's README.md.
  */
 import { readSecretKey, readSupabaseUrl } from "./environment.ts";
 import { createLookup } from "./lookup.ts";
 import { readActivationCheck } from "./request.ts";
 import { respond } from "./responses.ts";
 
-// One for each isolate: making a supabase-js client takes more CPU time than a request.
-const lookup = createLookup(readSupabaseUrl(), readSecretKey());
+// Shared by all requests: making a supabase-js client costs more CPU time than a response.
+const lookUp = createLookup(readSupabaseUrl(), readSecretKey());
 
 export default {
   /** Responds to a request. */
@@ -20,6 +22,7 @@ export default {
     if (request.method !== "POST") return respond("method_not_allowed");
 
     const read = await readActivationCheck(request);
-    return respond("problem" in read ? read.problem : await lookup(read.check));
+    if ("rejectedAs" in read) return respond(read.rejectedAs);
+    return respond(await lookUp(read.check));
   },
 };

@@ -6,66 +6,73 @@ import type { ActivationCheck } from "./request.ts";
 const MAX_LOOKUP_MS = 5_000;
 
 /**
- * When the attempts are due, in milliseconds after the lookup began. The last one is late, for a
- * Data API that takes seconds to come back.
+ * When the attempts of a lookup are due, in milliseconds after the lookup began. The last attempt
+ * is late, so that a Data API that is back after four seconds still gives an answer.
  */
 const ATTEMPTS_DUE_MS = [0, 50, 500, 1_400, 2_850, 4_300];
 
-/**
- * Longest random delay before another attempt, in milliseconds. Without it, lookups that fail
- * together would come back together.
- */
+/** Longest random delay of an attempt, in milliseconds: it spreads lookups that fail together. */
 const MAX_DELAY_MS = 250;
 
 /**
- * How long an idle connection is kept, in milliseconds. Deno's default is longer, and by then a
- * device on the way may have forgotten the connection.
+ * How long an idle connection is kept, in milliseconds. By default, Deno keeps one for longer than
+ * some firewalls do, which drop it without a word.
  */
 const MAX_IDLE_MS = 10_000;
 
-/** The form of PostgreSQL's codes and of PostgREST's. */
+/** The form of PostgreSQL's error codes, and of PostgREST's. */
 const CODE = /^([A-Z0-9]{5}|PGRST(\d{3}|X\d{2}))$/;
 
 /**
- * Makes the function that looks up activation keys, and one supabase-js client for all its lookups.
+ * Makes the function that looks up activation keys, with one supabase-js client for all lookups.
  *
  * @param url The base address of the Supabase project's APIs.
- * @param secretKey The key for them. It is never logged and never sent to a caller.
- * @returns A function that looks up a user's active key of a product, and returns the name of the
- * response. When a lookup fails, it logs one line.
+ * @param secretKey The secret key for the Data API. It is never logged and never sent to a caller.
+ * @returns A function that looks up whether a user holds an active key of a product, and returns
+ * the name of the response. When a lookup fails, that function logs one line.
  */
 export function createLookup(url: string, secretKey: string) {
-  // Holds the connections to the Data API.
-  let httpClient = createHttpClient();
+  // The pool of connections to the Data API.
+  let connections = createConnections();
+
+  // A pooled connection can be dead, or lead to a sick server, without Deno noticing. So a lookup
+  // that fails replaces the pool that it began on, unless another lookup has already done that. The
+  // old pool is closed last: if no new one can be made, it stays in use.
+  const replaceConnections = (used: typeof connections) => {
+    if (connections !== used) return;
+    connections = createConnections() ?? used;
+    if (connections !== used) used?.close();
+  };
 
   const fetchDataApi: typeof fetch = async (input, init) => {
-    // A redirect would take the secret key elsewhere.
-    const options = { redirect: "manual", client: httpClient } as const;
+    // A redirect is not followed, because it would take the secret key to another server.
+    const options = { redirect: "manual", client: connections } as const;
     const response = await fetch(input, { ...init, ...options });
     if (response.status !== 404) return response;
-    // supabase-js would take a 404 with a list, or with nothing, for a success.
+    // supabase-js reports success for a 404 whose body is a JSON array or is empty. Such a body is
+    // replaced by `{}`, which supabase-js reports as an error.
     const text = await response.text();
     return new Response(/^\s*{/.test(text) ? text : "{}", response);
   };
 
-  // Shared by all lookups, which is safe: each `select` starts a new query, from a copy of the
-  // builder's address and headers.
+  // All lookups share this query builder. That is safe because `select` starts a new query from a
+  // copy of the builder's address and headers.
   const activationKeys = createClient(url, secretKey, {
-    // `null`: no user's token, so supabase-js sends the secret key. Without this option, it would
-    // look for a session before every query.
+    // `null` means that there is no user's token, so supabase-js sends the secret key. Without this
+    // option, supabase-js would look for a session before every query.
     accessToken: () => Promise.resolve(null),
     global: { fetch: fetchDataApi },
-    // Its own retries take too long, and do not cover a response that is cut.
+    // The retries of supabase-js take too long, and do not cover a response that is cut.
     db: { retry: false },
   }).from("activation_keys");
 
   return async ({ username, project_id }: ActivationCheck) => {
     const startedAt = performance.now();
     const elapsedMs = () => performance.now() - startedAt;
-    const clientAtStart = httpClient;
-    const controller = new AbortController();
-    const timer = setTimeout(() => controller.abort(), MAX_LOOKUP_MS);
-    let failure = { code: "timeout", status: 0, mayPass: true }; // If no attempt ends in time.
+    const connectionsAtStart = connections;
+    const timeLimit = new AbortController();
+    const timer = setTimeout(() => timeLimit.abort(), MAX_LOOKUP_MS);
+    let failure = { code: "timeout", status: 0 }; // Stays so if no attempt ends in time.
     try {
       for (const dueMs of ATTEMPTS_DUE_MS) {
         if (dueMs > 0) {
@@ -74,41 +81,39 @@ export function createLookup(url: string, secretKey: string) {
           if (elapsedMs() + pauseMs > MAX_LOOKUP_MS) break;
           await new Promise((resolve) => setTimeout(resolve, pauseMs));
         }
-        // A slow one is waited for: another beside it would make a busy Data API busier.
+        // A slow attempt is waited for: a second one beside it would make a busy Data API busier.
         const result = await activationKeys.select("project_id,curr_user")
           .eq("project_id", project_id).eq("curr_user", username)
-          .limit(1).abortSignal(controller.signal);
-        // An aborted attempt says nothing about the Data API: the failure before it counts.
-        if (controller.signal.aborted) break;
+          .limit(1).abortSignal(timeLimit.signal);
+        // An attempt that was aborted says nothing, so the failure of the attempt before it counts.
+        if (timeLimit.signal.aborted) break;
         const { status, data } = result;
-        // Each row is compared: a response may be another caller's. And a 206 may leave rows out.
+        // Each row is compared with what was asked for, because a mixed-up connection may bring
+        // another caller's row. Another caller's empty list cannot be told from one's own. Only
+        // status 200 counts: a 206 may leave rows out, and then its list may be empty.
         const isSound = status === 200 && Array.isArray(data) &&
           data.every((row) =>
             row?.project_id === project_id && row.curr_user === username
           );
         if (isSound) return data.length > 0 ? "active" : "not_found";
-        failure = failureOf(result);
-        if (!failure.mayPass) break;
+        const { mayPass, ...logged } = failureOf(result);
+        failure = logged;
+        if (!mayPass) break;
+        replaceConnections(connectionsAtStart);
       }
     } finally {
       clearTimeout(timer);
     }
 
-    const { mayPass, ...logged } = failure;
-    // Connections can go bad: they die in silence, or fail for as long as they are used, and Deno
-    // goes on using them. So later queries get new ones, unless they have been replaced meanwhile.
-    if (mayPass && httpClient === clientAtStart) {
-      httpClient = createHttpClient() ?? clientAtStart;
-      if (httpClient !== clientAtStart) clientAtStart?.close();
-    }
+    if (timeLimit.signal.aborted) replaceConnections(connectionsAtStart);
     const duration_ms = Math.round(elapsedMs());
-    const line = { event: "lookup_failed", ...logged, duration_ms };
+    const line = { event: "lookup_failed", ...failure, duration_ms };
     console.error(JSON.stringify(line));
     return "lookup_failed";
   };
 }
 
-function createHttpClient() {
+function createConnections() {
   try {
     return Deno.createHttpClient({ poolIdleTimeout: MAX_IDLE_MS });
   } catch {
@@ -116,24 +121,28 @@ function createHttpClient() {
   }
 }
 
-/** Tells what is logged of a failed attempt, never a message, and whether another may succeed. */
+/**
+ * Tells what is logged of an attempt that failed, and whether another attempt may succeed. The log
+ * gets a code and a status. It never gets a message, which may contain a user's name.
+ */
 function failureOf({ status, error }: PostgrestSingleResponse<unknown>) {
-  // The error may be any JSON, whatever its type says.
+  // `unknown`, because the error can be any JSON, whatever its type in supabase-js says.
   const code: unknown = error?.code;
   const isCode = typeof code === "string" && CODE.test(code);
-  // 0: no whole response. 200: no sound list of rows.
+  // Status 0: there was no whole response. Status 200: the response was no sound list of rows.
   const kinds: Record<number, string> = { 0: "unreachable", 200: "malformed" };
   return {
     code: isCode ? code : kinds[status] ?? `http_${status}`,
     status,
     mayPass: status === 0 ||
-      // Deno takes some cut responses for whole.
+      // Deno takes some responses that were cut for whole ones.
       status === 200 ||
-      // What gateways and PostgREST return during an outage.
+      // Gateways send these while a server is away, and PostgREST sends 503 while PostgreSQL is.
       (status >= 502 && status < 600) ||
-      // What PostgREST returns for the queries in flight when PostgreSQL crashes.
+      // PostgREST 14 answers so to the queries in flight when PostgreSQL crashes.
       (status === 400 && code === "") ||
-      // What hosted projects return for a sound key now and then.
+      // Hosted projects answer so to a sound secret key now and then ("JWT issued at future"):
+      // issues 49655 and 50651 of supabase/supabase.
       (status === 401 && code === "PGRST303"),
   };
 }

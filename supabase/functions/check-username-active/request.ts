@@ -1,16 +1,18 @@
 import * as z from "zod/mini";
 import { readBody } from "./body.ts";
-import type { Outcome } from "./responses.ts";
+import type { ResponseName } from "./responses.ts";
 
-// Strict: replacing an invalid byte would make another name. The decoder skips a byte order mark.
+// Strict, because replacing an invalid byte would turn one name into another. The decoder skips a
+// byte order mark, which C# writers send.
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 const ActivationCheck = z.object({
-  // 1 to 256 code points (not UTF-16 units), without U+0000 and lone surrogates: neither can be
-  // stored. In the query's URL, a lone surrogate would become U+FFFD: another user's name.
+  // 1 to 256 code points, which `u` counts instead of UTF-16 units. PostgreSQL cannot store U+0000.
+  // A lone surrogate would become U+FFFD in the address of the query to the Data API, and then match
+  // a user who has U+FFFD in the name.
   username: z.string().check(z.regex(/^[^\0\p{Surrogate}]{1,256}$/u)),
-  // Not `z.uuid()`, which takes only those of RFC 9562: PostgreSQL stores any UUID. It is turned to
-  // lower case, as the Data API returns it.
+  // `z.uuid()` takes only the UUIDs of RFC 9562, but PostgreSQL stores any. In lower case, because
+  // the lookup compares the UUID with what the Data API returns.
   project_id: z.guid().check(z.toLowerCase()),
 });
 
@@ -18,29 +20,32 @@ const ActivationCheck = z.object({
 export type ActivationCheck = z.infer<typeof ActivationCheck>;
 
 /**
- * Reads and validates the body of a POST. `Content-Type` and credentials are not looked at.
+ * Reads and validates the body of a POST, as README.md's "The contract" says. `Content-Type` and
+ * credentials are ignored.
  *
  * @param request The POST.
- * @returns The check, or what is wrong with the request.
+ * @returns The check, or the name of the response that tells what is wrong with the request.
  */
 export async function readActivationCheck(
   request: Request,
-): Promise<{ check: ActivationCheck } | { problem: Outcome }> {
+): Promise<{ check: ActivationCheck } | { rejectedAs: ResponseName }> {
   const body = await readBody(request);
-  if ("problem" in body) return body;
+  if ("rejectedAs" in body) return body;
 
   let json: unknown;
   try {
     const text = utf8.decode(body.bytes);
     json = text === "" ? null : JSON.parse(text);
   } catch {
-    return { problem: "invalid_json" };
+    return { rejectedAs: "invalid_json" };
   }
 
   const { success, data } = ActivationCheck.safeParse(json);
   if (success) return { check: data };
-  // "Missing" beats "invalid". JSON that is not an object has no fields.
+  // A field that is absent, null or "" is missing. JSON that is not an object has no fields. If one
+  // field is missing and the other is invalid, the response is "Missing …".
   const { username, project_id }: Partial<ActivationCheck> = Object(json);
-  const isComplete = [username, project_id].every((it) => (it ?? "") !== "");
-  return { problem: isComplete ? "invalid_field" : "missing_field" };
+  const isMissing = (field?: string) => (field ?? "") === "";
+  const isIncomplete = isMissing(username) || isMissing(project_id);
+  return { rejectedAs: isIncomplete ? "missing_field" : "invalid_field" };
 }

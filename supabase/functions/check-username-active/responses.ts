@@ -14,7 +14,8 @@ const error = (status: number, error: string, headers = {}) => ({
   headers,
 });
 
-// Each body is fixed text, so it can name no table, host or key, and has no stack trace.
+// The responses of README.md's "The contract". Each body is fixed text, so that no response can
+// contain the name of a table or a host, a key, or a stack trace.
 const RESPONSES = {
   active: { status: 200, body: { success: true }, headers: {} },
   not_found: error(499, "User not found for project"),
@@ -29,7 +30,7 @@ const RESPONSES = {
     status: 204,
     body: null,
     headers: {
-      ...corsHeaders, // Has the headers that supabase-js clients send.
+      ...corsHeaders, // They allow the request headers that supabase-js sends.
       "Access-Control-Allow-Methods": METHODS,
       // A day, in seconds. Without it, a page sends a preflight before nearly every request.
       "Access-Control-Max-Age": "86400",
@@ -37,12 +38,12 @@ const RESPONSES = {
   },
 };
 
-/** What became of a request: the name of its response. */
-export type Outcome = keyof typeof RESPONSES;
+/** The name of a response: what became of a request. */
+export type ResponseName = keyof typeof RESPONSES;
 
-/** Makes a new response for an outcome. */
-export function respond(outcome: Outcome): Response {
-  const { status, body, headers } = RESPONSES[outcome];
+/** Makes a new `Response` of this name, with its status, its headers and its JSON. */
+export function respond(name: ResponseName): Response {
+  const { status, body, headers } = RESPONSES[name];
   const init = { status, headers: { ...HEADERS, ...headers } };
   return body ? Response.json(body, init) : new Response(null, init);
 }
