@@ -61,7 +61,10 @@ function readArguments() {
         help: { type: "boolean" },
       },
     });
-    return values;
+    // Digits alone, because `Number` also takes "", "0x10" and "1e3".
+    const { port } = values;
+    if (/^\d{1,5}$/.test(port) && Number(port) <= 65_535) return values;
+    throw new Error(`--port needs a number from 0 to 65535, not "${port}".`);
   } catch (error) {
     end(1, `${(error as Error).message}\n\n${USAGE}`);
   }

@@ -4,18 +4,32 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { run } from "../../tools/command.ts";
 import * as tools from "../../tools/project.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
+import { NOT_FOUND } from "../support/contract.ts";
 import { runStart, waitUntil } from "../support/processes.ts";
 import { checkAt } from "../support/requests.ts";
 
 const { FUNCTION_FOLDER_PATH, FUNCTION_URL_PATH, PROJECT, SEEDED } = tools;
 
-const startAndEnd = (...args: string[]) =>
-  run(Deno.execPath(), ["task", "--quiet", "start", ...args], { cwd: PROJECT });
+/** Runs `deno task start` where it should end by itself. After 30 s, it is ended. */
+const startAndEnd = (...options: string[]) => {
+  const args = ["task", "--quiet", "start", ...options];
+  const signal = AbortSignal.timeout(30_000);
+  return run(Deno.execPath(), args, { cwd: PROJECT, signal });
+};
 
 Deno.test("start: --help prints its usage", async () => {
   const { code, stdout } = await startAndEnd("--help");
   assertEquals([code, stdout.slice(0, 22)], [0, "Usage: deno task start"]);
 });
+
+for (const port of ["", "0x10", "1e3", "65536", "8321 "]) {
+  Deno.test(`start: --port="${port}" is rejected in a sentence`, async () => {
+    const { code, stderr } = await startAndEnd(`--port=${port}`);
+    assertEquals(code, 1, "exit code");
+    const sentence = `--port needs a number from 0 to 65535, not "${port}".`;
+    assertStringIncludes(stderr, sentence);
+  });
+}
 
 Deno.test("start: it names a taken port, serves edits, tells mistakes, and ends all", async () => {
   await using project = await makeTempFolder(PROJECT);
@@ -38,7 +52,8 @@ Deno.test("start: it names a taken port, serves edits, tells mistakes, and ends 
     const response = await checkAt(url, SEEDED.project_id, "nobody");
     return (await response.text()).includes(text);
   };
-  await save(code.replace("User not found", "EDITED"), responds("EDITED"));
+  const edited = code.replace(NOT_FOUND.body.error, "EDITED");
+  await save(edited, responds("EDITED"));
   await save(`${code}mistake = ;`, () => /mistake = ;/.test(start.output()));
   await waitUntil(responds("Look at the terminal"), start.output);
 
