@@ -1,28 +1,28 @@
--- Activation keys: one row for each key that an operator has issued for a product. An operator's back
--- end issues keys and records who has activated them, with the secret key of the Supabase project.
--- The edge function `check-username-active` asks one question of this table: is there a key of this
+-- Activation keys: one row for each key that an operator has issued for a product (`project_id`). The
+-- operator's own back end writes the table: it issues keys, and records the user who activates one.
+-- The edge function `check-username-active` reads it and asks one question: is there a key of this
 -- product whose current user has exactly this name?
 
 create table public.activation_keys (
   id uuid primary key default gen_random_uuid(),
   project_id uuid not null,
   -- With the collation "C", the index on this column does not depend on the version of a collation
-  -- library, whatever the locale of the database is.
+  -- library, whatever the locale of the database is: an upgrade of the library cannot corrupt it.
   curr_user text collate "C",
   created_at timestamptz not null default now(),
   constraint activation_keys_curr_user_length check (char_length(curr_user) between 1 and 256)
 );
 
 comment on table public.activation_keys is
-  'Activation keys issued for simulator add-ons. Through the Data API, only the secret key of the project opens this table.';
+  'Activation keys issued for simulator add-ons. Through the Data API, only the role service_role reads and writes this table.';
 comment on column public.activation_keys.id is
-  'The activation key itself, which the customer receives. It is a secret between the operator and the customer.';
+  'The activation key itself, which the customer receives, and so a secret.';
 comment on column public.activation_keys.project_id is 'The product that the key unlocks.';
 comment on column public.activation_keys.curr_user is
   'The name of the user who has activated the key, exactly as the add-on sends it. Null until the key is activated.';
 comment on column public.activation_keys.created_at is 'When the key was issued.';
 
--- The index has both columns that the lookup reads, so the lookup reads nothing but the index. Keys
+-- The index has both columns that the lookup reads, so PostgreSQL can use an index-only scan. Keys
 -- that nobody has activated yet are left out, because the lookup never finds them.
 create index activation_keys_lookup_idx
   on public.activation_keys (project_id, curr_user)

@@ -7,7 +7,7 @@ const MAX_BODY_BYTES = 16 * 1024;
  * while the caller is still sending, the caller would see a broken connection instead of the 413.
  */
 const MAX_READ_BYTES = 256 * 1024;
-/** How long a body may take, in milliseconds. Otherwise, half-sent bodies would add up. */
+/** How long a body may take, in milliseconds. Without a limit, half-sent bodies would add up. */
 const MAX_BODY_MS = 10_000;
 
 /**
@@ -21,7 +21,7 @@ export async function readBody(
   request: Request,
 ): Promise<{ bytes: Uint8Array } | { rejectedAs: ResponseName }> {
   // A body that is declared to be short is read in one call, which costs less CPU time than pieces.
-  // With a `Transfer-Encoding`, `Content-Length` means nothing. Without a number in it, it is NaN.
+  // With a `Transfer-Encoding`, `Content-Length` means nothing. NaN stands for no `Content-Length`.
   const isShort = !request.headers.has("Transfer-Encoding") &&
     Number(request.headers.get("Content-Length") ?? NaN) <= MAX_BODY_BYTES;
   const reader = isShort ? null : readerOf(request.body ?? new Blob().stream());
@@ -30,11 +30,11 @@ export async function readBody(
   try {
     const reading = reader ? readPieces(reader) : request.bytes();
     const bytes = await Promise.race([reading, timeUp]);
-    // The rest of a body that is too long is not cancelled: Deno 2.9 would then read it to its end.
+    // If a body that is too long were cancelled here, Deno 2.9 would read it to its end.
     return bytes ? { bytes } : { rejectedAs: "body_too_large" };
   } catch {
-    // Time is up, or the body broke off. Every error counts, because what a broken body throws has
-    // no class that Deno 2.1.4, Deno 2.9.6 and the edge runtime's own server have in common.
+    // Time is up, or the body broke off. Every error ends here, because the errors of broken bodies
+    // in Deno 2.1.4, Deno 2.9.6 and the edge runtime's own server have no class in common.
     reader?.cancel().catch(() => {});
     return { rejectedAs: "request_timeout" };
   } finally {
@@ -42,7 +42,7 @@ export async function readBody(
   }
 }
 
-/** Gets a BYOB reader, which fills memory that it is given, or a default one, which ignores it. */
+/** Gets a BYOB reader, which fills the memory passed to `read`, or else a default reader. */
 function readerOf(body: ReadableStream) {
   try {
     return body.getReader({ mode: "byob" });
@@ -55,7 +55,7 @@ function readerOf(body: ReadableStream) {
 /** Reads a body in pieces. Returns null if the body is too long. */
 async function readPieces(reader: ReturnType<typeof readerOf>) {
   const bytes = new Uint8Array(MAX_BODY_BYTES);
-  // Every piece is read into the same 16 KiB. A BYOB read takes this memory away and gives it back
+  // A BYOB reader reads every piece into these 16 KiB: it takes the memory away and gives it back
   // as `value.buffer`. Without memory of ours, Deno would allocate 64 KB for each piece.
   let memory = new Uint8Array(MAX_BODY_BYTES);
   let [length, counted] = [0, 0];
@@ -64,7 +64,7 @@ async function readPieces(reader: ReturnType<typeof readerOf>) {
     if (done) return length > MAX_BODY_BYTES ? null : bytes.subarray(0, length);
     if (length + value.length <= MAX_BODY_BYTES) bytes.set(value, length);
     length += value.length;
-    // A piece counts as at least 64 bytes: a body in single bytes would take 262,144 reads.
+    // At least 64 bytes for a piece. Otherwise, single bytes could take 262,144 reads.
     counted += Math.max(value.length, 64);
     memory = new Uint8Array(value.buffer);
   }

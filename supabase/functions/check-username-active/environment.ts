@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 
-// No query or fragment, as supabase-js appends a path. No credentials beside the secret key.
+// supabase-js appends a path, so there may be no query and no fragment. There may be no user and
+// password (`user:password@host`) either: the secret key is the only credential that is sent.
 const Url = z.string().check(
   z.regex(/^[^@?#\s]*$/),
   z.url({ protocol: /^https?$/ }),
@@ -11,8 +12,8 @@ const Key = z.string().check(z.regex(/^[\x21-\x7e]+$/));
 /**
  * Reads `SUPABASE_URL`, the base address of the Supabase project's APIs.
  *
- * @throws {Error} When the variable is missing or malformed, which stops the function's start. The
- * message names the variable and never contains its value.
+ * @throws {Error} When the variable is missing or malformed, which stops the boot. The message
+ * names the variable and never contains its value.
  */
 export function readSupabaseUrl(): string {
   return Url.safeParse(Deno.env.get("SUPABASE_URL")).data ??
@@ -21,10 +22,10 @@ export function readSupabaseUrl(): string {
 
 /**
  * Reads the secret key for the Data API: from `SUPABASE_SECRET_KEYS`, or from the legacy
- * `SUPABASE_SERVICE_ROLE_KEY` if the former is not set, is empty, or is an object without any key.
+ * `SUPABASE_SERVICE_ROLE_KEY` if the former is not set, is empty, or is `{}`.
  *
- * @throws {Error} When both are missing or the one that counts is malformed, which stops the
- * function's start. The message names the variables and never contains a value.
+ * @throws {Error} When the variable that is read is missing or malformed, which stops the boot. The
+ * message names the variables and never contains a value.
  */
 export function readSecretKey(): string {
   try {

@@ -35,9 +35,9 @@ export function createLookup(url: string, secretKey: string) {
   // The pool of connections to the Data API.
   let connections = createConnections();
 
-  // A pooled connection can be dead, or lead to a sick server, without Deno noticing. So a lookup
-  // that fails replaces the pool that it began on, unless another lookup has already done that. The
-  // old pool is closed last: if no new one can be made, it stays in use.
+  // A pooled connection can be dead, or lead to a sick server, without Deno noticing. So a failure
+  // that may pass replaces the pool that its lookup began on, unless that was replaced already. If
+  // no new pool can be made, the old one stays in use. Closing a pool ends no query under way.
   const replaceConnections = (used: typeof connections) => {
     if (connections !== used) return;
     connections = createConnections() ?? used;
@@ -49,8 +49,8 @@ export function createLookup(url: string, secretKey: string) {
     const options = { redirect: "manual", client: connections } as const;
     const response = await fetch(input, { ...init, ...options });
     if (response.status !== 404) return response;
-    // supabase-js reports success for a 404 whose body is a JSON array or is empty. Such a body is
-    // replaced by `{}`, which supabase-js reports as an error.
+    // supabase-js reports success for a 404 whose body is a JSON array or is empty. So every body
+    // but an object is replaced by `{}`, which supabase-js reports as an error.
     const text = await response.text();
     return new Response(/^\s*{/.test(text) ? text : "{}", response);
   };
@@ -88,9 +88,9 @@ export function createLookup(url: string, secretKey: string) {
         // An attempt that was aborted says nothing, so the failure of the attempt before it counts.
         if (timeLimit.signal.aborted) break;
         const { status, data } = result;
-        // Each row is compared with what was asked for, because a mixed-up connection may bring
-        // another caller's row. Another caller's empty list cannot be told from one's own. Only
-        // status 200 counts: a 206 may leave rows out, and then its list may be empty.
+        // Each row is compared with what was asked for, because a connection that carries one
+        // response too many brings another caller's row. Another caller's empty list cannot be told
+        // from one's own. Only status 200 counts: a 206 may leave rows out.
         const isSound = status === 200 && Array.isArray(data) &&
           data.every((row) =>
             row?.project_id === project_id && row.curr_user === username
@@ -117,7 +117,7 @@ function createConnections() {
   try {
     return Deno.createHttpClient({ poolIdleTimeout: MAX_IDLE_MS });
   } catch {
-    // None can be made here: the connections in use, or Deno's own, stay in use.
+    // A runtime without this call: the pool in use, or Deno's default one, stays in use.
   }
 }
 
@@ -135,13 +135,13 @@ function failureOf({ status, error }: PostgrestSingleResponse<unknown>) {
     code: isCode ? code : kinds[status] ?? `http_${status}`,
     status,
     mayPass: status === 0 ||
-      // Deno takes some responses that were cut for whole ones.
+      // A response that was cut, which Deno does not always notice.
       status === 200 ||
-      // Gateways send these while a server is away, and PostgREST sends 503 while PostgreSQL is.
+      // What gateways send while PostgREST is away. PostgREST sends 503 while PostgreSQL is away.
       (status >= 502 && status < 600) ||
-      // PostgREST 14 answers so to the queries in flight when PostgreSQL crashes.
+      // What PostgREST 14 sends for the queries in flight when PostgreSQL crashes.
       (status === 400 && code === "") ||
-      // Hosted projects answer so to a sound secret key now and then ("JWT issued at future"):
+      // What hosted projects send now and then for a valid secret key ("JWT issued at future"): see
       // issues 49655 and 50651 of supabase/supabase.
       (status === 401 && code === "PGRST303"),
   };
