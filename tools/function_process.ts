@@ -24,11 +24,17 @@ interface Options {
 export async function startFunction(dataApiUrl: string, options: Options = {}) {
   const { folder = FUNCTION_FOLDER, deno = Deno.execPath(), watch } = options;
   const bootError = (output: string) =>
-    new Error(`${output}\n\nThe edge function does not start: see above.`);
+    new Error(
+      `${output}\n\nThe edge function in ${
+        fileURLToPath(folder)
+      } does not start: see above.`,
+    );
   // Downloads the packages, with the system's certificates, which a proxy may need.
   const store = Deno.env.get("DENO_TLS_CA_STORE") ?? "mozilla,system";
   const download = { cwd: folder, env: { DENO_TLS_CA_STORE: store } };
-  const cached = await run(deno, ["cache", "index.ts"], download);
+  // An older Deno cannot read the project's lock file.
+  const lock = options.deno ? ["--no-lock"] : [];
+  const cached = await run(deno, ["cache", ...lock, "index.ts"], download);
   if (cached.code !== 0) throw bootError(cached.stderr);
   // Where packages are, which Deno does not find without HOME. (It may not read our lock file.)
   const info = await run(deno, ["info", "--json", "--no-config"]);
@@ -38,6 +44,7 @@ export async function startFunction(dataApiUrl: string, options: Options = {}) {
     export { default } from "${new URL("index.ts", folder)}";`;
   const args = [
     ..."serve --allow-net --allow-env --host=127.0.0.1 --port=0".split(" "),
+    ...lock,
     // An edit may import a missing package: Deno then downloads it, or says why not.
     ...(watch ? ["--watch", "--no-clear-screen"] : ["--cached-only"]),
     "--v8-flags=--max-old-space-size=256", // The platform's memory, in MB.

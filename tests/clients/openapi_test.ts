@@ -2,7 +2,7 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { parse } from "@std/yaml";
-import { FUNCTION_URL_PATH } from "../../tools/project.ts";
+import { CHECK_PATH } from "../../tools/project.ts";
 import * as CONTRACT from "../support/contract.ts";
 import { readPage } from "../support/pages.ts";
 
@@ -15,7 +15,7 @@ Deno.test("openapi: a valid document", async () =>
   assertEquals(await new Validator().validate(document), { valid: true }));
 
 Deno.test("openapi: the contract's responses and limits", () => {
-  const { responses } = parse(document).paths[FUNCTION_URL_PATH].post;
+  const { responses } = parse(document).paths[CHECK_PATH].post;
   assertEquals(Object.keys(responses).length, 7, "statuses, with default");
   for (const { status, body } of Object.values(RESPONSES)) {
     const said = JSON.stringify(responses[status]);

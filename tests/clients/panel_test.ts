@@ -1,11 +1,11 @@
 /** `clients/panel.js` in exact time, rule by rule. The rules are in `clients/README.md`. */
 import FakeTimers from "@sinonjs/fake-timers";
 import { assertEquals } from "@std/assert";
-import { FUNCTION_URL_PATH, SEEDED } from "../../tools/project.ts";
+import { CHECK_PATH, SEEDED } from "../../tools/project.ts";
 import { readPage } from "../support/pages.ts";
 
 const CODE = await readPage("clients/panel.js");
-const SERVICE = "https://<ref>.supabase.co" + FUNCTION_URL_PATH;
+const SERVICE = "https://<ref>.supabase.co" + CHECK_PATH;
 /** When a panel starts, in seconds since 1970. */
 const NOW = 2_000_000;
 const DAY = 86_400;

@@ -15,24 +15,29 @@ export async function runCommand(
   page: string,
   command: string,
   remote: string,
-  moreEnv = {},
+  { project = PROJECT, env = {} } = {},
 ) {
   const lines = (await readPage(page)).split("\n");
   const line = lines.find((line) => line.includes(` ${command} `));
   assert(line, `${page} has no line with "${command}"`);
   const here = line.replaceAll(/ --remote| > .*/g, "");
-  const env = { ...process.env, SUPABASE_YES: "true", ...moreEnv };
-  const options = { cwd: PROJECT, env };
-  const output = await runLine(`${here} --remote="${remote}"`, options);
+  const output = await runLine(`${here} --remote="${remote}"`, {
+    cwd: project,
+    env: { ...process.env, SUPABASE_YES: "true", ...env },
+  });
   assert(!/^WARN/im.test(output.stderr), output.stderr);
   return output.stdout;
 }
 
 /**
- * Runs the page's deployment on a stand-in for the platform, and writes the files that it uploads
- * into a folder. Returns their names, and the metadata.
+ * Runs a page's deployment of a function on a stand-in for the platform, and writes the files that it
+ * uploads into a folder. Returns their names, and the metadata.
  */
-export async function uploadFunction(folder: URL) {
+export async function uploadFunction(
+  folder: URL,
+  { page = "README.md", name = "check-username-active", project = PROJECT } =
+    {},
+) {
   const forms: FormData[] = [];
   await using api = serveOnLoopback(async (request) => {
     if (request.method === "GET") return Response.json({});
@@ -48,7 +53,8 @@ export async function uploadFunction(folder: URL) {
     SUPABASE_ACCESS_TOKEN: `sbp_${"0123456789".repeat(4)}`,
     SUPABASE_PROFILE: fileURLToPath(profile),
   };
-  await runCommand("README.md", "functions deploy", "a".repeat(20), env);
+  const command = `functions deploy ${name}`;
+  await runCommand(page, command, "a".repeat(20), { project, env });
   const [form, ...others] = forms;
   assert(form && others.length === 0, `${forms.length} uploads, not one`);
   const files = form.getAll("file").filter((file) => file instanceof File);

@@ -1,9 +1,11 @@
-/** What `supabase functions deploy` uploads. `deno task test:upload` runs it. */
+/** What `supabase functions deploy` uploads. `deno task test:upload` runs the first upload. */
+import { existsSync } from "node:fs";
 import { assertEquals } from "@std/assert";
 import { VERSIONS } from "../../tools/command.ts";
 import * as project from "../../tools/project.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
-import { PAGES, readPage } from "../support/pages.ts";
+import { PAGES, readBlocks, readPage } from "../support/pages.ts";
+import { runLine } from "../support/processes.ts";
 import { uploadFunction } from "./supabase_cli.ts";
 
 const { FUNCTION_FOLDER, FUNCTION_FOLDER_PATH: FOLDER } = project;
@@ -17,6 +19,27 @@ Deno.test("upload: exactly the function's files, and callers need no token", asy
   assertEquals(metadata.entrypoint_path, `${FOLDER}index.ts`);
   assertEquals(metadata.import_map_path, `${FOLDER}deno.json`);
   assertEquals(metadata.verify_jwt, false, "fix supabase/config.toml");
+});
+
+Deno.test("upload: the example back end's two files, by the lines of docs/operate.md", async () => {
+  const page = "docs/operate.md";
+  const [block = ""] = await readBlocks(page, "sh", "Deploy the example");
+  const [copy = "", _deploy, remove = ""] = block.split("\n");
+  await using clone = await makeTempFolder(project.PROJECT);
+  await using folder = await makeTempFolder();
+  const copied = new URL("supabase/functions/activate-key/", clone.url);
+
+  await runLine(copy, { cwd: clone.url });
+  const options = { page, name: "activate-key", project: clone.url };
+  const { names, metadata } = await uploadFunction(folder.url, options);
+  await runLine(remove, { cwd: clone.url });
+
+  assertEquals(names.toSorted(), [
+    "supabase/functions/activate-key/deno.json",
+    "supabase/functions/activate-key/index.ts",
+  ]);
+  assertEquals(metadata.verify_jwt, false);
+  assertEquals(existsSync(copied), false, "the copy is still there");
 });
 
 for (const page of [...PAGES, ".github/workflows/ci.yml", ".ci/run"]) {

@@ -93,11 +93,9 @@ for (const [page, rows] of Object.entries(ROWS)) {
 
 /** The user of a key #; a command under a heading of a page; what it then prints. */
 const COMMANDS: [string | null, string, string, number, string][] = [
-  [null, "README.md", "Run it", 2, "HTTP/1.1 200"],
   [null, "README.md", "Deploy", 2, "HTTP/1.1 499"],
-  [null, "docs/operate.md", "From your back end", 1, '[{"id":"'],
-  [null, "docs/operate.md", "From your back end", 2, '[{"id":"#"'],
-  ["monitor", "docs/operate.md", "From your back end", 2, "[]"],
+  [null, "docs/operate.md", "Try the example", 1, "HTTP/1.1 200"],
+  [null, "docs/operate.md", "Issue a key by", 1, '[{"id":"'],
   ["monitor", "docs/operate.md", "It works", 1, "HTTP/1.1 200"],
   [null, "docs/operate.md", "Change the secret key", 1, "HTTP/1.1 200"],
   ["monitor", "docs/incidents.md", "When something", 1, "HTTP/1.1 200"],
@@ -113,3 +111,19 @@ for (const [user, page, heading, nth, prints] of COMMANDS) {
     assertStringIncludes(stdout.replace(id, "#"), prints);
   });
 }
+
+Deno.test("README.md: a new user gets 499, activates a key, and gets 200", async () => {
+  const blocks = await readBlocks("README.md", "sh", "Run it");
+  const responses: string[] = [];
+  for (const block of blocks) {
+    if (!block.startsWith("curl")) continue;
+    const { stdout } = await runLine(fillIn(block, "", ""));
+    const [, status] = stdout.match(/^HTTP\/1\.1 (\d+)/)!;
+    responses.push(`${status} ${stdout.split("\r\n\r\n")[1]}`);
+  }
+  assertEquals(responses, [
+    '499 {"error":"User not found for project"}',
+    '200 {"activated":true}',
+    '200 {"success":true}',
+  ]);
+});

@@ -8,7 +8,7 @@ import { NOT_FOUND } from "../support/contract.ts";
 import { runStart, waitUntil } from "../support/processes.ts";
 import { checkAt } from "../support/requests.ts";
 
-const { FUNCTION_FOLDER_PATH, FUNCTION_URL_PATH, PROJECT, SEEDED } = tools;
+const { FUNCTION_FOLDER_PATH, CHECK_PATH, PROJECT, SEEDED } = tools;
 
 /** Runs `deno task start` where it should end by itself. After 30 s, it is ended. */
 const startAndEnd = (...options: string[]) => {
@@ -38,7 +38,7 @@ Deno.test("start: it names a taken port, serves edits, tells mistakes, and ends 
   assertEquals(second.code, 1, "exit code");
   assertStringIncludes(second.stderr, "deno task start --port 8321");
 
-  const url = start.url + FUNCTION_URL_PATH;
+  const url = start.url + CHECK_PATH;
   const file = new URL(`${FUNCTION_FOLDER_PATH}responses.ts`, project.url);
   const code = await Deno.readTextFile(file);
   const save = (text: string, holds: () => unknown) => {

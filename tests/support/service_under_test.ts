@@ -39,8 +39,9 @@ Deno.test.beforeAll(async () => {
   service.API_URL = stack.url;
 });
 
-const urlOf = (path: string) => new URL(path, service.API_URL);
-const functionUrl = () => urlOf(project.FUNCTION_URL_PATH);
+/** The address of a path at the service. */
+export const urlOf = (path: string) => new URL(path, service.API_URL);
+const functionUrl = () => urlOf(project.CHECK_PATH);
 
 /** Sends a request, a POST by default, to the service's function. */
 export const send = (init: RequestInit) => sendTo(functionUrl(), init);

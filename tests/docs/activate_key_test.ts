@@ -1,0 +1,248 @@
+/** The example back end, `docs/activate-key`, on the local stack and on a Data API that fails. */
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { startFunction } from "../../tools/function_process.ts";
+import { serveOnLoopback } from "../../tools/loopback.ts";
+import * as project from "../../tools/project.ts";
+import { PREFLIGHT } from "../support/contract.ts";
+import { assertResponse, sendTo } from "../support/requests.ts";
+import * as service from "../support/service_under_test.ts";
+
+const PRODUCT = "0d5c8f3e-27b1-4c6a-9e84-b1f6720a3d59";
+/** Before each request, this key has no user. */
+const UNUSED = "2b7e4c80-91d5-4f36-a0c8-6e13d9f52741";
+/** Before each request, Amelia has activated this key. */
+const AMELIAS = "2b7e4c80-91d5-4f36-a0c8-6e13d9f52742";
+
+const activation = (changes: Record<string, unknown> = {}) =>
+  JSON.stringify({
+    key: UNUSED,
+    project_id: PRODUCT,
+    username: "Bessie",
+    ...changes,
+  });
+
+/** Returns a byte for each character: "\xeb" becomes EB, as a Windows code page writes ë. */
+const bytes = (text: string) => Uint8Array.from(text, (c) => c.charCodeAt(0));
+
+/** What is sent, the status, and who then is the user of the key `UNUSED`. */
+const ROWS: {
+  when: string;
+  body: BodyInit | null;
+  status: number;
+  user?: string;
+}[] = [
+  {
+    when: "the key has no user yet",
+    body: activation(),
+    status: 200,
+    user: "Bessie",
+  },
+  {
+    when: "the key is in upper case",
+    body: activation({ key: UNUSED.toUpperCase() }),
+    status: 200,
+    user: "Bessie",
+  },
+  ...['a"b\\c', "null", "x,y", " a ", "Zoë"].map((name) => ({
+    when: `the name is ${JSON.stringify(name)}`,
+    body: activation({ username: name }),
+    status: 200,
+    user: name,
+  })),
+  {
+    when: "the name has 256 code points of two UTF-16 units each",
+    body: activation({ username: "🛩".repeat(256) }),
+    status: 200,
+    user: "🛩".repeat(256),
+  },
+  {
+    when: "the same user has activated the key already",
+    body: activation({ key: AMELIAS, username: "Amelia" }),
+    status: 200,
+  },
+  {
+    when: "another user has activated the key",
+    body: activation({ key: AMELIAS }),
+    status: 409,
+  },
+  {
+    when: "the name differs from the key's user in its case alone",
+    body: activation({ key: AMELIAS, username: "amelia" }),
+    status: 409,
+  },
+  {
+    when: "the key is of another product",
+    body: activation({ project_id: project.SEEDED.project_id }),
+    status: 422,
+  },
+  {
+    when: "there is no such key",
+    body: activation({ key: "2b7e4c80-91d5-4f36-a0c8-6e13d9f52743" }),
+    status: 422,
+  },
+  { when: "there is no body", body: null, status: 400 },
+  { when: "the body is no JSON", body: "key=1", status: 400 },
+  { when: "the JSON is no object", body: "[]", status: 400 },
+  {
+    when: "the name is in Latin-1 instead of UTF-8",
+    body: bytes(activation({ username: "Zo\xeb" })),
+    status: 400,
+  },
+  {
+    when: "the key is missing",
+    body: activation({ key: undefined }),
+    status: 400,
+  },
+  {
+    when: "the key is no UUID",
+    body: activation({ key: "ABCD-1234" }),
+    status: 400,
+  },
+  {
+    // In an address, the # would cut off the conditions behind it.
+    when: "the key is a UUID with a # behind it",
+    body: activation({ key: `${AMELIAS}#` }),
+    status: 400,
+  },
+  {
+    when: "the product is missing",
+    body: activation({ project_id: undefined }),
+    status: 400,
+  },
+  {
+    when: "the product is no UUID",
+    body: activation({ project_id: "a product" }),
+    status: 400,
+  },
+  {
+    when: "the name is missing",
+    body: activation({ username: undefined }),
+    status: 400,
+  },
+  {
+    when: "the name is a number",
+    body: activation({ username: 7 }),
+    status: 400,
+  },
+  {
+    when: "the name is empty",
+    body: activation({ username: "" }),
+    status: 400,
+  },
+  {
+    when: "the name has 257 code points",
+    body: activation({ username: "a".repeat(257) }),
+    status: 400,
+  },
+  {
+    when: "the name contains U+0000",
+    body: activation({ username: "a\0b" }),
+    status: 400,
+  },
+  {
+    when: "the name contains a lone surrogate",
+    body: activation({ username: "a\ud83d" }),
+    status: 400,
+  },
+];
+
+const send = (init: RequestInit) =>
+  sendTo(service.urlOf(project.ACTIVATE_PATH), init);
+
+/** Issues both keys. Disposing of the result removes them. */
+async function issueBothKeys() {
+  await service.changeKeys("POST", "", [
+    { id: UNUSED, project_id: PRODUCT, curr_user: null },
+    { id: AMELIAS, project_id: PRODUCT, curr_user: "Amelia" },
+  ]);
+  const remove = () =>
+    service.changeKeys("DELETE", `?project_id=eq.${PRODUCT}`);
+  return { [Symbol.asyncDispose]: remove };
+}
+
+/** Reads who is the user of a key, with the secret key. */
+async function userOf(key: string): Promise<string | null> {
+  const search = `?id=eq.${key}&select=curr_user`;
+  const url = service.urlOf(`/rest/v1/activation_keys${search}`);
+  const headers = { apikey: service.service.SECRET_KEY };
+  const [row] = await (await fetch(url, { headers })).json();
+  return row.curr_user;
+}
+
+for (const { when, body, status, user = null } of ROWS) {
+  Deno.test(`activate-key: ${status}, when ${when}`, async () => {
+    await using _keys = await issueBothKeys();
+    const expected = { status, body: { activated: status === 200 } };
+    await assertResponse(send({ body }), expected);
+    assertEquals(await userOf(UNUSED), user, "user of the unused key");
+    assertEquals(await userOf(AMELIAS), "Amelia", "user of Amelia's key");
+  });
+}
+
+Deno.test("activate-key: 405, when the method is GET", () =>
+  assertResponse(send({ method: "GET" }), {
+    status: 405,
+    body: { activated: false },
+    headers: { "allow": "POST, OPTIONS" },
+  }));
+
+Deno.test("activate-key: 204 with the check's CORS headers, when the method is OPTIONS", () =>
+  assertResponse(send({ method: "OPTIONS" }), PREFLIGHT));
+
+Deno.test("activate-key: of fifty users who send one key at once, one gets it", async () => {
+  await using _keys = await issueBothKeys();
+  const pilots = Array.from({ length: 50 }, (_, number) => `Pilot ${number}`);
+  const statuses = await Promise.all(pilots.map(async (username) => {
+    const response = await send({ body: activation({ username }) });
+    await response.body?.cancel();
+    return response.status;
+  }));
+  const winner = pilots[statuses.indexOf(200)];
+  assertEquals(await userOf(UNUSED), winner);
+  assertEquals(statuses.toSorted(), [200, ...Array(49).fill(409)]);
+});
+
+const folder = new URL(project.EXAMPLE_FOLDER_PATH, project.PROJECT);
+
+/** What the Data API responds to every query. It names a host and the user. */
+const FAILURES = [
+  {
+    when: "the Data API denies the query",
+    status: 403,
+    body: { code: "42501", message: "Bessie, denied on db.example" },
+  },
+  {
+    when: "the Data API is away",
+    status: 503,
+    body: { message: "Bessie, no db.example" },
+  },
+  {
+    when: "the Data API sends no list of rows",
+    status: 200,
+    body: { curr_user: "Bessie" },
+  },
+];
+
+for (const { when, status, body } of FAILURES) {
+  Deno.test(`activate-key: 500, when ${when}; no name is logged`, async () => {
+    await using dataApi = serveOnLoopback(() =>
+      Response.json(body, { status })
+    );
+    await using example = await startFunction(dataApi.url, { folder });
+    const response = sendTo(example.url, { body: activation() });
+    const expected = { status: 500, body: { activated: false } };
+    await assertResponse(response, expected);
+    const logged = example.output();
+    assert(logged.includes("activation_failed"), logged);
+    assert(!/Bessie|db\.example/.test(logged), logged);
+  });
+}
+
+for (const keys of ["", "s3cr3t", '{"other":"s3cr3t"}']) {
+  Deno.test(`activate-key: it does not start with SUPABASE_SECRET_KEYS=${keys}`, async () => {
+    const env = { SUPABASE_SECRET_KEYS: keys };
+    const start = () => startFunction("http://127.0.0.1", { folder, env });
+    const { message } = await assertRejects(start, Error, "a key `default`");
+    assert(!message.includes("s3cr3t"), message);
+  });
+}
