@@ -3,21 +3,21 @@ import { parse } from "acorn";
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { chromium } from "playwright-core";
 import { serveOnLoopback } from "../../tools/loopback.ts";
-import { SEEDED } from "../../tools/project.ts";
+import { SEEDED, UNUSED_KEY } from "../../tools/project.ts";
 import { readBlocks, readPage } from "../support/pages.ts";
 import { runLine } from "../support/processes.ts";
 import { service } from "../support/service_under_test.ts";
 
 const PANEL = await readPage("clients/panel.js");
 const PAGE = "clients/README.md";
-const [EXAMPLE = "", SNIPPET = ""] = await readBlocks(PAGE, "js");
+const [EXAMPLE = "", ON_PAGE = ""] = await readBlocks(PAGE, "js");
 const [CURL = ""] = await readBlocks(PAGE, "sh");
 
 const onService = (code: string) =>
-  code.replace("https://<ref>.supabase.co", service.API_URL);
+  code.replaceAll("https://<ref>.supabase.co", service.API_URL);
 
 Deno.test("callers' page: the simulator's engine parses the code for panels", () => {
-  for (const code of [PANEL, SNIPPET]) parse(code, { ecmaVersion: 2017 });
+  for (const code of [PANEL, ON_PAGE]) parse(code, { ecmaVersion: 2017 });
 });
 
 Deno.test("callers' page: curl gets 200", async () => {
@@ -39,9 +39,19 @@ Deno.test("callers' page: the panel, in Chromium", options, async () => {
   await using browser = await chromium.launch({ executablePath });
   const tab = await browser.newPage();
   await tab.goto(simulator.url);
-  await tab.evaluate(`${onService(PANEL)} new Promise((showPanel, showLock) => {
-    const RegisterViewListener = (_name, listener) => listener();
-    const showForm = () => start("${SEEDED.username}");
-    ${SNIPPET}
-  })`);
+  const typed = JSON.stringify({ name: "NewPilot#1234", key: UNUSED_KEY });
+  // Resolves when the key is activated, checked, and the add-on shown.
+  await tab.evaluate(`${onService(PANEL)} ${ON_PAGE}
+    globalThis.RegisterViewListener = (_name, listener) => listener();
+    new Promise((showAddOn) => {
+      const ignore = () => {};
+      startActivation({
+        showAddOn,
+        showMessage: ignore,
+        showForm: ignore,
+        showFormText: ignore,
+        readForm: () => (${typed}),
+        isFlying: () => false,
+      }).sendForm();
+    })`);
 });

@@ -1,155 +1,523 @@
-/** `clients/panel.js` in exact time, rule by rule. The rules are in `clients/README.md`. */
+/**
+ * `clients/panel.js`, and the code for a panel on `clients/README.md`, which calls it. Both run in
+ * exact time, in an engine whose storage, screens and requests are the test's. The rules are those
+ * of the page.
+ */
 import FakeTimers from "@sinonjs/fake-timers";
 import { assertEquals } from "@std/assert";
-import { CHECK_PATH, SEEDED } from "../../tools/project.ts";
-import { readPage } from "../support/pages.ts";
+import { readBlocks, readPage } from "../support/pages.ts";
 
-const CODE = await readPage("clients/panel.js");
-const SERVICE = "https://<ref>.supabase.co" + CHECK_PATH;
-/** When a panel starts, in seconds since 1970. */
-const NOW = 2_000_000;
-const DAY = 86_400;
-const LOCKED = "ask, log 503, lock no answer";
-const UNLOCKED = "unlock, ask, log 503, unlock";
-const STORED = `store ${NOW} Amelia`;
-const CLEARED = "store , lock inactive";
-const toFake = ["Date", "setTimeout", "clearTimeout"] as const;
-const time = FakeTimers.install({ now: NOW * 1_000, toFake: [...toFake] });
+const PRODUCT = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
+const SERVICE = "https://<ref>.supabase.co/functions/v1/check-username-active";
+const BACK_END = "https://<ref>.supabase.co/functions/v1/activate-key";
+/** When each test begins, in seconds since 1970. */
+const NOW_S = 2_000_000;
+const DAY_S = 86_400;
 
-/** Whose 200 is stored, and its age in seconds; the status about Amelia; what the panel does. */
-const ROWS: [string, name: string, ageS: number, number, seen: string][] = [
-  ["2: another's 200 unlocks nobody", "Bessie", 0, 503, LOCKED],
-  ["2: another's 499 clears nothing", "Bessie", 0, 499, "ask, lock inactive"],
-  ["3: a 200 is stored, then unlocks", "", 0, 200, `ask, ${STORED}, unlock`],
-  ["3: a 499 clears, then locks", "Amelia", 0, 499, `unlock, ask, ${CLEARED}`],
-  ["3: valid under 14 days", "Amelia", 14 * DAY - 1, 503, UNLOCKED],
-  ["3: invalid after 14 days", "Amelia", 14 * DAY, 503, LOCKED],
-  ["3: valid a day ahead", "Amelia", -DAY, 503, UNLOCKED],
-  ["3: invalid a second more ahead", "Amelia", -DAY - 1, 503, LOCKED],
-  ["5: an entry without a time is empty", "Amelia", NaN, 503, LOCKED],
+const PANEL = await readPage("clients/panel.js");
+const [, ON_PAGE = ""] = await readBlocks("clients/README.md", "js");
+const time = FakeTimers.install({
+  now: NOW_S * 1_000,
+  toFake: ["Date", "setTimeout", "clearTimeout"],
+});
+
+/**
+ * The panel asks about Amelia and gets one response. `stored` is the 200 that it has stored before:
+ * whose, and how many seconds ago. `happens` lists what the panel then does, in order.
+ */
+const RULES: {
+  rule: string;
+  stored: { name: string; ageS: number } | null;
+  status: number;
+  happens: string[];
+  asksAgain: boolean;
+}[] = [
+  {
+    rule: "2: a stored 200 of another name unlocks nobody",
+    stored: { name: "Bessie", ageS: 0 },
+    status: 503,
+    happens: ["asks about Amelia", "logs 503", "locks: no answer"],
+    asksAgain: true,
+  },
+  {
+    rule: "2: a 499 for another name clears nothing",
+    stored: { name: "Bessie", ageS: 0 },
+    status: 499,
+    happens: ["asks about Amelia", "locks: inactive"],
+    asksAgain: false,
+  },
+  {
+    rule: "3: a 200 is stored, then it unlocks",
+    stored: null,
+    status: 200,
+    happens: ["asks about Amelia", "stores 2000000 Amelia", "unlocks"],
+    asksAgain: false,
+  },
+  {
+    rule: "3: a 499 clears the entry of this name, then it locks",
+    stored: { name: "Amelia", ageS: 0 },
+    status: 499,
+    happens: ["unlocks", "asks about Amelia", "stores ", "locks: inactive"],
+    asksAgain: false,
+  },
+  {
+    rule: "3: a stored 200 is valid a second before it is 14 days old",
+    stored: { name: "Amelia", ageS: 14 * DAY_S - 1 },
+    status: 503,
+    happens: ["unlocks", "asks about Amelia", "logs 503", "unlocks"],
+    asksAgain: true,
+  },
+  {
+    rule: "3: a stored 200 is not valid when it is 14 days old",
+    stored: { name: "Amelia", ageS: 14 * DAY_S },
+    status: 503,
+    happens: ["asks about Amelia", "logs 503", "locks: no answer"],
+    asksAgain: true,
+  },
+  {
+    rule: "3: a stored 200 is valid up to a day in the future",
+    stored: { name: "Amelia", ageS: -DAY_S },
+    status: 503,
+    happens: ["unlocks", "asks about Amelia", "logs 503", "unlocks"],
+    asksAgain: true,
+  },
+  {
+    rule: "3: a stored 200 is not valid a second more in the future",
+    stored: { name: "Amelia", ageS: -DAY_S - 1 },
+    status: 503,
+    happens: ["asks about Amelia", "logs 503", "locks: no answer"],
+    asksAgain: true,
+  },
+  {
+    rule: "5: an entry without a time counts as empty",
+    stored: { name: "Amelia", ageS: NaN },
+    status: 503,
+    happens: ["asks about Amelia", "logs 503", "locks: no answer"],
+    asksAgain: true,
+  },
 ];
 
-for (const [what, name, ageS, status, expected] of ROWS) {
-  Deno.test(`panel: rule ${what}`, async () => {
-    const panel = startPanel({ stored: `${NOW - ageS} ${name}` });
+for (const { rule, stored, status, happens, asksAgain } of RULES) {
+  Deno.test(`panel.js: rule ${rule}`, async () => {
+    const panel = load({ stored });
     panel.ask("Amelia");
     await panel.respond(status);
-    assertEquals(panel.saw(), expected);
+    assertEquals(panel.happened(), happens);
     await panel.pass(3_600);
-    assertEquals(panel.saw().includes("ask"), status === 503, "asks again");
+    const later = panel.happened();
+    assertEquals(later.includes("asks about Amelia"), asksAgain, "asks again");
   });
 }
 
-Deno.test("panel: rule 1: asking anew, or stopping, ends what pauses or waits", async () => {
-  const panel = startPanel();
+Deno.test("panel.js: rule 1: asking anew, or stopping, ends what pauses or waits", async () => {
+  const panel = load();
   panel.ask("Amelia");
-  await panel.respond(503);
+  await panel.respond(503); // Amelia's asking now pauses.
   panel.ask("Bessie");
   panel.ask("Charles");
-  await panel.respond(200, 1); // Bessie's.
-  panel.stopAsking();
-  await panel.respond(200);
+  panel.happened();
+  await panel.respond(200, { request: 1 }); // Bessie's, which has been replaced.
+  panel.activation.stopAsking();
+  await panel.respond(200); // Charles's, which has been stopped.
   await panel.pass(3_600);
-  assertEquals(panel.saw(), `${LOCKED}, ask, ask`);
+  assertEquals(panel.happened(), []);
 });
 
-/** Pauses, in seconds, with this random number. */
-const PAUSES: [random: number, pauses: number[]][] = [
-  [0, [2.5, 5, 10]],
-  [0.5, [5, 10, 20, 40, 80, 160, 320, 600, 600]],
+/** The pauses between questions, in seconds, when `Math.random` always returns this number. */
+const PAUSES = [
+  { random: 0, pausesS: [2.5, 5, 10] },
+  { random: 0.5, pausesS: [5, 10, 20, 40, 80, 160, 320, 600, 600] },
 ];
 
-for (const [random, pauses] of PAUSES) {
-  Deno.test(`panel: rule 3: asked again after ${pauses} s`, async () => {
-    const panel = startPanel({ random });
+for (const { random, pausesS } of PAUSES) {
+  Deno.test(`panel.js: rule 3: it asks again after ${pausesS} s`, async () => {
+    const panel = load({ random });
     panel.ask("Amelia");
-    for (const pause of pauses) {
+    for (const pauseS of pausesS) {
       await panel.respond(0);
-      await panel.pass(pause - 0.1);
-      panel.saw();
+      await panel.pass(pauseS - 0.1);
+      panel.happened();
       await panel.pass(0.1);
-      assertEquals(panel.saw(), "ask", `after ${pause} s`);
+      const happens = ["asks about Amelia"];
+      assertEquals(panel.happened(), happens, `after ${pauseS} s`);
     }
   });
 }
 
-Deno.test("panel: rule 4: silence ends after 10 s, and a status that is there counts", async () => {
-  const panel = startPanel();
+Deno.test("panel.js: rule 4: silence ends after 10 s", async () => {
+  const panel = load();
   panel.ask("Amelia");
   await panel.pass(9.9);
-  assertEquals(panel.saw(), "ask");
-  await panel.pass(5.2);
-  assertEquals(panel.saw(), "log no response, lock no answer, ask");
-  await panel.respond(200, -1, 1); // Its event waits behind the timer.
-  await panel.pass(10);
-  assertEquals(panel.saw(), `store ${NOW + 25} Amelia, unlock`);
+  assertEquals(panel.happened(), ["asks about Amelia"]);
+  await panel.pass(0.2);
+  assertEquals(panel.happened(), ["logs no response", "locks: no answer"]);
 });
 
-Deno.test("panel: rule 5: a storage that throws stops nothing", async () => {
-  const panel = startPanel({ hasStorage: false });
+Deno.test("panel.js: rule 4: a status that is there when time is up counts", async () => {
+  const panel = load();
+  panel.ask("Amelia");
+  panel.happened();
+  // The status is there, but the engine, which stood still, has not yet told so (`readyState` 2).
+  await panel.respond(200, { readyState: 1 });
+  await panel.pass(10);
+  assertEquals(panel.happened(), ["stores 2000010 Amelia", "unlocks"]);
+});
+
+Deno.test("panel.js: rule 5: a storage that throws stops nothing", async () => {
+  const panel = load({ hasStorage: false });
   panel.ask("Amelia");
   await panel.respond(200);
-  assertEquals(panel.saw(), "ask, unlock");
+  assertEquals(panel.happened(), ["asks about Amelia", "unlocks"]);
 });
 
-Deno.test("panel: rule 6: each status but 200 and 499 is logged, once an asking", async () => {
-  const panel = startPanel();
+Deno.test("panel.js: rule 6: each status but 200 and 499 is logged, once an asking", async () => {
+  const panel = load();
   panel.ask("Amelia");
   await panel.respond(400);
   await panel.pass(5);
   await panel.respond(400);
   await panel.pass(10);
   await panel.respond(201);
-  assertEquals(panel.saw().match(/log \d+/g), ["log 400", "log 201"]);
+  const logged = panel.happened().filter((event) => event.startsWith("logs"));
+  assertEquals(logged, ["logs 400", "logs 201"]);
 });
 
-/** Loads the panel into an engine, with a service that responds when it is told. */
-function startPanel({ stored = "", random = 0.5, hasStorage = true } = {}) {
+/** What `activate` resolves to, and what it logs. Status 0: there is no response. */
+const ACTIVATIONS = [
+  { status: 200, result: "activated", logs: [] },
+  { status: 400, result: "refused", logs: [] },
+  { status: 409, result: "refused", logs: [] },
+  { status: 422, result: "refused", logs: [] },
+  { status: 404, result: "no answer", logs: ["logs 404"] },
+  { status: 499, result: "no answer", logs: ["logs 499"] },
+  { status: 500, result: "no answer", logs: ["logs 500"] },
+  { status: 0, result: "no answer", logs: ["logs no response"] },
+];
+
+for (const { status, result, logs } of ACTIVATIONS) {
+  Deno.test(`panel.js: activate resolves to "${result}" after ${status}, and stores nothing`, async () => {
+    const panel = load();
+    const activating = panel.activation.activate("Amelia", "a key");
+    assertEquals(panel.happened(), ["sends a key for Amelia"]);
+    await panel.respond(status);
+    await panel.pass(3_600);
+    assertEquals([await activating, ...panel.happened()], [result, ...logs]);
+  });
+}
+
+Deno.test("panel.js: activate waits 10 s at most", async () => {
+  const panel = load();
+  const activating = panel.activation.activate("Amelia", "a key");
+  await panel.pass(10);
+  assertEquals(await activating, "no answer");
+});
+
+// The code for a panel on the page.
+const CHECKING = "message: Checking the key …";
+const NO_NAME = "message: Enter your name and the key that you have bought.";
+const INACTIVE =
+  "message: There is no active key for this name. Are name and key right?";
+const NO_ANSWER = "message: The key could not be checked yet. Are you online?";
+
+Deno.test("page's panel: a result that comes while the form is open does not close it", async () => {
+  const panel = load({ stored: { name: "Amelia", ageS: 0 } });
+  const { openForm, closeForm } = panel.startPage();
+  openForm();
+  panel.happened();
+  await panel.respond(499);
+  await panel.pass(3_600);
+  assertEquals(panel.happened(), []);
+  // Closing the form goes back to the stored name.
+  closeForm();
+  assertEquals(panel.happened(), ["add-on", "add-on", "asks about Amelia"]);
+});
+
+Deno.test("page's panel: a lock that waits for the engines does not close the form", async () => {
+  const panel = load({ stored: { name: "Amelia", ageS: 0 }, isFlying: true });
+  const { openForm } = panel.startPage();
+  await panel.respond(499);
+  openForm();
+  panel.happened();
+  panel.land();
+  await panel.pass(3_600);
+  assertEquals(panel.happened(), []);
+});
+
+Deno.test("page's panel: the form that is open 5 s after the start stays open", async () => {
+  const panel = load();
+  const { openForm } = panel.startPage();
+  openForm();
+  panel.happened();
+  await panel.pass(3_600);
+  assertEquals(panel.happened(), []);
+});
+
+Deno.test("page's panel: closing the form goes back to the lock screen, when no name is known", () => {
+  const panel = load();
+  const { openForm, closeForm } = panel.startPage();
+  openForm();
+  panel.happened();
+  closeForm();
+  assertEquals(panel.happened(), [NO_NAME]);
+});
+
+Deno.test("page's panel: a second press sends no second key, and an activated key is checked", async () => {
+  const panel = load({ typed: { name: "Amelia", key: "a key" } });
+  const { openForm, sendForm } = panel.startPage();
+  openForm();
+  panel.happened();
+  sendForm();
+  sendForm();
+  const sent = ["form text: Activating the key …", "sends a key for Amelia"];
+  assertEquals(panel.happened(), sent);
+  await panel.respond(200);
+  assertEquals(panel.happened(), [CHECKING, "asks about Amelia"]);
+  await panel.respond(200);
+  assertEquals(panel.happened(), ["stores 2000000 Amelia", "add-on"]);
+});
+
+/** What the form says when the back end does not activate the key. Then a second try works. */
+const NOT_ACTIVATED = [
+  {
+    status: 409,
+    happens: ["form text: The key was refused. Is it typed right, and yours?"],
+  },
+  {
+    status: 503,
+    happens: [
+      "logs 503",
+      "form text: No answer. Are you online? Please send it again.",
+    ],
+  },
+];
+
+for (const { status, happens } of NOT_ACTIVATED) {
+  Deno.test(`page's panel: after a ${status} for a key, the form stays open and says why`, async () => {
+    const panel = load({ typed: { name: "Amelia", key: "a key" } });
+    const { openForm, sendForm } = panel.startPage();
+    openForm();
+    sendForm();
+    panel.happened();
+    await panel.respond(status);
+    await panel.pass(3_600);
+    assertEquals(panel.happened(), happens);
+    sendForm();
+    await panel.respond(200);
+    assertEquals(panel.happened().at(-1), "asks about Amelia");
+  });
+}
+
+/** What is shown, in flight, after the response about Amelia. */
+const IN_FLIGHT = [
+  {
+    when: "nothing is stored: the message is there at once",
+    stored: null,
+    status: 499,
+    atOnce: [INACTIVE],
+    afterLanding: [],
+  },
+  {
+    when: "nothing is stored, and there is no answer: that message, too",
+    stored: null,
+    status: 0,
+    atOnce: ["logs no response", NO_ANSWER],
+    afterLanding: [],
+  },
+  {
+    when: "the add-on is unlocked: it is locked when the aircraft stands",
+    stored: { name: "Amelia", ageS: 0 },
+    status: 499,
+    atOnce: ["stores "],
+    afterLanding: [INACTIVE],
+  },
+];
+
+for (const { when, stored, status, atOnce, afterLanding } of IN_FLIGHT) {
+  Deno.test(`page's panel: in flight, when ${when}`, async () => {
+    const typed = { name: "Amelia", key: "" };
+    const panel = load({ stored, typed, isFlying: true });
+    const { sendForm } = panel.startPage();
+    if (!stored) sendForm();
+    panel.happened();
+    await panel.respond(status);
+    assertEquals(panel.happened(), atOnce, "at once");
+    if (status === 0) return; // It asks again, and again.
+    await panel.pass(60);
+    assertEquals(panel.happened(), [], "in flight");
+    panel.land();
+    await panel.pass(10);
+    assertEquals(panel.happened(), afterLanding, "after landing");
+  });
+}
+
+Deno.test("page's panel: a 200 for another name cancels the lock that waits", async () => {
+  const typed = { name: "Bessie", key: "" };
+  const stored = { name: "Amelia", ageS: 0 };
+  const panel = load({ stored, typed, isFlying: true });
+  const { sendForm } = panel.startPage();
+  await panel.respond(499);
+  sendForm();
+  panel.land();
+  await panel.respond(200);
+  panel.happened();
+  await panel.pass(3_600);
+  assertEquals(panel.happened(), []);
+});
+
+const TOO_SHORT_OR_LONG = "form text: The name must have 1 to 256 characters.";
+
+/** What is typed as a name without a key, and what happens then. */
+const NAMES = [
+  {
+    when: "white space around it is cut off",
+    name: " Amelia\t",
+    happens: [CHECKING, "asks about Amelia"],
+  },
+  {
+    when: "white space alone is refused",
+    name: " \t",
+    happens: [TOO_SHORT_OR_LONG],
+  },
+  {
+    when: "256 code points of two UTF-16 units each are asked about",
+    name: "🛩".repeat(256),
+    happens: [CHECKING, `asks about ${"🛩".repeat(256)}`],
+  },
+  {
+    when: "257 code points are refused",
+    name: "a".repeat(257),
+    happens: [TOO_SHORT_OR_LONG],
+  },
+];
+
+for (const { when, name, happens } of NAMES) {
+  Deno.test(`page's panel: of a typed name, ${when}`, () => {
+    const panel = load({ typed: { name, key: "" } });
+    const { sendForm } = panel.startPage();
+    panel.happened();
+    sendForm();
+    assertEquals(panel.happened(), happens);
+  });
+}
+
+Deno.test("page's panel: it is locked until the first result, and says what it waits for", async () => {
+  const panel = load({ stored: { name: "Amelia", ageS: 14 * DAY_S } });
+  panel.startPage();
+  assertEquals(panel.happened(), [CHECKING, "asks about Amelia"]);
+  await panel.respond(200);
+  assertEquals(panel.happened(), ["stores 2000000 Amelia", "add-on"]);
+});
+
+Deno.test("page's panel: a storage that is ready late is read 5 s after the start", async () => {
+  const panel = load({
+    stored: { name: "Amelia", ageS: 0 },
+    hasListener: false,
+  });
+  panel.startPage();
+  assertEquals(panel.happened(), []);
+  await panel.pass(5);
+  assertEquals(panel.happened(), [CHECKING, "add-on", "asks about Amelia"]);
+});
+
+interface Circumstances {
+  /** The last 200 that is stored: whose, and how many seconds ago. */
+  stored?: { name: string; ageS: number } | null;
+  /** What `Math.random` returns. */
+  random?: number;
+  /** Whether there are functions for the storage. */
+  hasStorage?: boolean;
+  /** Whether the engine says at once that the storage is ready. Otherwise, it never says so. */
+  hasListener?: boolean;
+  /** What the form has in its two fields. */
+  typed?: { name: string; key: string };
+  isFlying?: boolean;
+}
+
+/** Loads the code into a new engine. `happened` lists what it has done since the last call. */
+function load({
+  stored = null,
+  random = 0.5,
+  hasStorage = true,
+  hasListener = true,
+  typed = { name: "", key: "" },
+  isFlying = false,
+}: Circumstances = {}) {
   time.reset();
-  let asked = "";
-  const seen: string[] = [];
+  const events: string[] = [];
+  const happens = (event: string) => void events.push(event);
   const requests: XMLHttpRequest[] = [];
   class XMLHttpRequest {
+    address = "";
     onreadystatechange = () => {};
     abort() {}
     change(readyState: number, status: number) {
       Object.assign(this, { readyState, status });
       this.onreadystatechange?.();
     }
-    open(method: string, url: string) {
-      assertEquals([method, url], ["POST", SERVICE]);
+    open(method: string, address: string) {
+      assertEquals(method, "POST");
+      this.address = address;
       this.change(1, 0);
     }
     send(body: string) {
-      const { project_id } = SEEDED;
-      assertEquals(JSON.parse(body), { username: asked, project_id });
-      seen.push("ask");
+      const { project_id, username, ...more } = JSON.parse(body);
+      assertEquals(project_id, PRODUCT);
+      const isCheck = this.address === SERVICE;
+      if (!isCheck) assertEquals(this.address, BACK_END);
+      assertEquals(more, isCheck ? {} : { key: "a key" });
+      happens(`${isCheck ? "asks about" : "sends a key for"} ${username}`);
       requests.push(this);
     }
   }
-  const log = (text: string) => seen.push(text.replace(/.*: /, "log "));
-  const store = (_key: string, text: string) => seen.push(`store ${text}`);
-  const storage = { GetStoredData: () => stored, SetStoredData: store };
+  let entry = stored ? `${NOW_S - stored.ageS} ${stored.name}` : "";
+  const storage = {
+    GetStoredData: () => entry,
+    SetStoredData(_key: string, text: string) {
+      entry = text;
+      happens(`stores ${text}`);
+    },
+  };
   const engine = {
     XMLHttpRequest,
-    console: { error: log },
+    console: {
+      error: (text: string) => happens(text.replace(/.*: /, "logs ")),
+    },
     Math: { __proto__: Math, random: () => random },
-    ...(hasStorage && storage), // Otherwise, using it throws.
+    RegisterViewListener: (_name: string, listener: () => void) =>
+      hasListener && listener(),
+    ...(hasStorage && storage), // Otherwise, the names are not defined, and using them throws.
   };
-  const load = new Function(...Object.keys(engine), `${CODE}return activation`);
-  const { keepAsking, stopAsking } = load(...Object.values(engine));
-  const unlock = () => seen.push("unlock");
-  const lock = (result: string) => seen.push(`lock ${result}`);
+  const code = `${PANEL}${ON_PAGE} return { activation, startActivation }`;
+  const loaded = new Function(...Object.keys(engine), code)(
+    ...Object.values(engine),
+  );
+  const { activation, startActivation } = loaded;
+  const ui = {
+    showAddOn: () => happens("add-on"),
+    showMessage: (text: string) => happens(`message: ${text}`),
+    showForm: () => happens("form"),
+    showFormText: (text: string) => happens(`form text: ${text}`),
+    readForm: () => typed,
+    isFlying: () => isFlying,
+  };
   return {
-    stopAsking,
-    ask: (name: string) => keepAsking(asked = name, unlock, lock),
-    /** Responds to the last question, or to the nth. The body never comes. */
-    respond(status: number, nth = -1, readyState = 2) {
-      requests.at(nth)?.change(readyState, status);
+    activation,
+    /** Lets panel.js ask about a name until there is an answer. */
+    ask: (name: string) =>
+      activation.keepAsking(
+        name,
+        () => happens("unlocks"),
+        (reason: string) => happens(`locks: ${reason}`),
+      ),
+    /** Starts the page's code. Returns what the buttons call. */
+    startPage: () => startActivation(ui),
+    /** Responds to the last request, or to the one at an index. The body never comes. */
+    respond(status: number, { request = -1, readyState = 2 } = {}) {
+      requests.at(request)?.change(readyState, status);
       return time.tickAsync(0);
     },
     pass: (seconds: number) => time.tickAsync(1_000 * seconds),
-    /** What has happened since the last call. */
-    saw: () => seen.splice(0).join(", "),
+    land: () => void (isFlying = false),
+    happened: () => events.splice(0),
   };
 }
