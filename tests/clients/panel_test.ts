@@ -222,8 +222,9 @@ const NO_ANSWER = "message: The key could not be checked yet. Are you online?";
 Deno.test("page's panel: a result that comes while the form is open does not close it", async () => {
   const panel = load({ stored: { name: "Amelia", ageS: 0 } });
   const { openForm, closeForm } = panel.startPage();
-  openForm();
   panel.happened();
+  openForm();
+  assertEquals(panel.happened(), ['form of "Amelia"']);
   await panel.respond(499);
   await panel.pass(3_600);
   assertEquals(panel.happened(), []);
@@ -306,6 +307,21 @@ for (const { status, happens } of NOT_ACTIVATED) {
     assertEquals(panel.happened().at(-1), "asks about Amelia");
   });
 }
+
+Deno.test("page's panel: a key that is activated after the form was closed closes no other form", async () => {
+  const panel = load({ typed: { name: "Amelia", key: "a key" } });
+  const { openForm, closeForm, sendForm } = panel.startPage();
+  openForm();
+  sendForm();
+  closeForm();
+  openForm();
+  panel.happened();
+  await panel.respond(200);
+  assertEquals(panel.happened(), []);
+  sendForm();
+  const sent = ["form text: Activating the key …", "sends a key for Amelia"];
+  assertEquals(panel.happened(), sent, "the form can be sent again");
+});
 
 /** What is shown, in flight, after the response about Amelia. */
 const IN_FLIGHT = [
@@ -403,7 +419,7 @@ for (const { when, name, happens } of NAMES) {
 Deno.test("page's panel: it is locked until the first result, and says what it waits for", async () => {
   const panel = load({ stored: { name: "Amelia", ageS: 14 * DAY_S } });
   panel.startPage();
-  assertEquals(panel.happened(), [CHECKING, "asks about Amelia"]);
+  assertEquals(panel.happened(), [CHECKING, CHECKING, "asks about Amelia"]);
   await panel.respond(200);
   assertEquals(panel.happened(), ["stores 2000000 Amelia", "add-on"]);
 });
@@ -414,7 +430,7 @@ Deno.test("page's panel: a storage that is ready late is read 5 s after the star
     hasListener: false,
   });
   panel.startPage();
-  assertEquals(panel.happened(), []);
+  assertEquals(panel.happened(), [CHECKING]);
   await panel.pass(5);
   assertEquals(panel.happened(), [CHECKING, "add-on", "asks about Amelia"]);
 });
@@ -495,7 +511,7 @@ function load({
   const ui = {
     showAddOn: () => happens("add-on"),
     showMessage: (text: string) => happens(`message: ${text}`),
-    showForm: () => happens("form"),
+    showForm: (name: string) => happens(`form of "${name}"`),
     showFormText: (text: string) => happens(`form text: ${text}`),
     readForm: () => typed,
     isFlying: () => isFlying,

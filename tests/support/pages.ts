@@ -1,4 +1,4 @@
-/** The project's Markdown pages, and the code on them. */
+/** The project's Markdown pages, and the code on them, for the tests that run it. */
 import { globSync } from "node:fs";
 import { PROJECT } from "../../tools/project.ts";
 
@@ -12,7 +12,13 @@ export const readPage = (page: string): Promise<string> =>
 /** Returns the blocks of code in a language on a page, or under one of its headings. */
 export async function readBlocks(page: string, language: string, heading = "") {
   const sections = (await readPage(page)).split(/^#+ /m);
-  const text = sections.filter((it) => it.startsWith(heading)).join("\n");
-  const block = new RegExp(`^\`\`\`${language}\n(.*?)\n\`\`\`$`, "gms");
-  return Array.from(text.matchAll(block), ([, code = ""]) => code);
+  const text = sections.filter((section) => section.startsWith(heading))
+    .join("\n");
+  // A block in a list is indented.
+  const block = new RegExp(`^( *)\`\`\`${language}\n(.*?)\n\\1\`\`\`$`, "gms");
+  return Array.from(
+    text.matchAll(block),
+    ([, indent = "", code = ""]) =>
+      code.split("\n").map((line) => line.replace(indent, "")).join("\n"),
+  );
 }
