@@ -20,7 +20,7 @@ export async function runCommand(
   const lines = (await readPage(page)).split("\n");
   const line = lines.find((line) => line.includes(` ${command} `));
   assert(line, `${page} has no line with "${command}"`);
-  const here = line.replaceAll(/ --remote| > .*/g, "");
+  const here = line.replaceAll(/ --remote\S*| > .*/g, "");
   const output = await runLine(`${here} --remote="${remote}"`, {
     cwd: project,
     env: { ...process.env, SUPABASE_YES: "true", ...env },

@@ -45,7 +45,7 @@ Deno.test("upload: the example back end's two files, by the lines of docs/operat
 for (const page of [...PAGES, ".github/workflows/ci.yml", ".ci/run"]) {
   Deno.test(`versions: ${page} names those that the tests run`, async () => {
     const text = await readPage(page);
-    const named = text.matchAll(/npx (?:-\S+ )?(deno|supabase)@?(\S*)/g);
+    const named = text.matchAll(/npx (?:-\S+ )?(deno|supabase)@?([^\s`]*)/g);
     for (const [command, name, version] of named) {
       const wanted = name === "deno" ? VERSIONS.deno : VERSIONS.supabase;
       assertEquals(version, wanted, command);

@@ -93,6 +93,22 @@ const ROWS: Row[] = [
   },
   {
     page: OPERATE,
+    heading: "List the keys of a batch",
+    when: "there is another batch, and another product has the same time",
+    before: [
+      { ...OF_OTHER_PRODUCT, created_at: TIME },
+      { ...BESSIES, created_at: TIME },
+      { ...UNUSED_3, created_at: TIME },
+      UNUSED_4,
+    ],
+    prints: [
+      { id: KEY_2, curr_user: "Bessie" },
+      { id: KEY_3, curr_user: null },
+    ],
+    after: [OF_OTHER_PRODUCT, BESSIES, UNUSED_3, UNUSED_4],
+  },
+  {
+    page: OPERATE,
     heading: "Revoke the unused keys of a batch",
     when: "its time is also that of a used key and of another product's key",
     before: [
