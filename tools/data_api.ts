@@ -26,9 +26,15 @@ export async function startDataApi() {
   const app = new App({ connection, auth: { enabled: false, ...keys } });
   const handle = async (request: Request) =>
     await app.fetch(withExactName(request));
-  // The first request sets up the roles of `@supabase/lite`: several at once may fail.
+  // At its first request, `@supabase/lite` grants its roles everything on every table. The rights
+  // that the migrations gave are kept before, and put back afterwards. No other request may come at
+  // the same time, because the grants of both would then fail now and then.
+  await connection.driver.exec(`create temporary table rights as
+    select oid, relacl from pg_class where relnamespace = 'public'::regnamespace`);
   const first = "http://localhost/rest/v1/activation_keys?limit=1";
   await handle(new Request(first, { headers: { apikey: SECRET_KEY } }));
+  await connection.driver.exec(`update pg_class set relacl = rights.relacl
+    from rights where rights.oid = pg_class.oid`);
   return serveOnLoopback(handle);
 }
 

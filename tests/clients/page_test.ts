@@ -6,7 +6,7 @@ import { serveOnLoopback } from "../../tools/loopback.ts";
 import { SEEDED, UNUSED_KEY } from "../../tools/project.ts";
 import { readBlocks, readPage } from "../support/pages.ts";
 import { runLine } from "../support/processes.ts";
-import { service } from "../support/service_under_test.ts";
+import * as service from "../support/service_under_test.ts";
 
 const PANEL = await readPage("clients/panel.js");
 const PAGE = "clients/README.md";
@@ -14,7 +14,7 @@ const [EXAMPLE = "", ON_PAGE = ""] = await readBlocks(PAGE, "js");
 const [CURL = ""] = await readBlocks(PAGE, "sh");
 
 const onService = (code: string) =>
-  code.replaceAll("https://<ref>.supabase.co", service.API_URL);
+  code.replaceAll("https://<ref>.supabase.co", service.settings.API_URL);
 
 Deno.test("callers' page: the simulator's engine parses the code for panels", () => {
   for (const code of [PANEL, ON_PAGE]) parse(code, { ecmaVersion: 2017 });

@@ -164,7 +164,7 @@ async function issueBothKeys() {
 async function userOf(key: string): Promise<string | null> {
   const search = `?id=eq.${key}&select=curr_user`;
   const url = service.urlOf(`/rest/v1/activation_keys${search}`);
-  const headers = { apikey: service.service.SECRET_KEY };
+  const headers = { apikey: service.settings.SECRET_KEY };
   const [row] = await (await fetch(url, { headers })).json();
   return row.curr_user;
 }

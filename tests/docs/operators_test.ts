@@ -2,6 +2,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { openDatabase } from "../../tools/database.ts";
 import { SEEDED } from "../../tools/project.ts";
+import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { PAGES, readBlocks, readPage } from "../support/pages.ts";
 import { runLine } from "../support/processes.ts";
 import * as service from "../support/service_under_test.ts";
@@ -365,8 +366,8 @@ const fillIn = (code: string, key = KEY, name = NAME) =>
     .replaceAll("<time>", TIME)
     .replaceAll("<key>", () => key)
     .replaceAll("<name>", () => name)
-    .replaceAll("<secret key>", service.service.SECRET_KEY)
-    .replace(/https?:..(<ref>[^/]*|[\d.:]+)/, service.service.API_URL);
+    .replaceAll("<secret key>", service.settings.SECRET_KEY)
+    .replace(/https?:..(<ref>[^/]*|[\d.:]+)/, service.settings.API_URL);
 
 /** Reads the one statement under a heading. */
 async function readStatement(page: string, heading: string): Promise<string> {
@@ -483,17 +484,21 @@ const TABLES = [
       "column project_id: uuid",
       "column curr_user: text",
       "column created_at: timestamp with time zone",
+      "default of id: gen_random_uuid()",
+      "default of created_at: now()",
       "collation of curr_user: deterministic",
-      "mandatory, without a default: project_id",
+      "id is unique: yes",
+      "never empty: project_id",
     ],
   },
   {
     table: "a table that does not qualify",
     given: `drop table public.activation_keys;
       create table public.activation_keys (id uuid, project_id text,
-        curr_user varchar(20), shop text not null, paid boolean not null default true);
+        curr_user varchar(20) not null default '', shop text not null,
+        paid boolean not null default true, unique (id, shop));
       insert into public.activation_keys values
-        ('${KEY}', null, null, 'a'), ('${KEY}', null, null, 'a');
+        ('${KEY}', null, '', 'a'), ('${KEY}', null, '', 'b');
       create policy everybody on public.activation_keys using (true);`,
     findings: [
       "column id: uuid",
@@ -502,8 +507,10 @@ const TABLES = [
       "column shop: text",
       "column paid: boolean",
       "collation of curr_user: deterministic",
-      "mandatory, without a default: shop",
-      `in two rows or more: id: ${KEY}`,
+      "id is unique: NO",
+      "never empty: curr_user",
+      "never empty: shop",
+      `two rows with the id: ${KEY}`,
       "policy: everybody",
     ],
   },
@@ -635,6 +642,20 @@ for (const { page, heading, command, user, prints } of COMMANDS) {
     assertStringIncludes(stdout, prints);
   });
 }
+
+Deno.test("docs/operate.md: Erase a key from an export leaves the others", async () => {
+  await using folder = await makeTempFolder();
+  const cwd = new URL("check-username-active/", folder.url);
+  await Deno.mkdir(cwd);
+  const file = new URL("keys-2026-01-02.json", folder.url);
+  await Deno.writeTextFile(file, JSON.stringify([USED, BESSIES]));
+  const heading = "Erase a key from an export";
+  const [command = ""] = await readBlocks(OPERATE, "sh", heading);
+  const filled = fillIn(command).replace("<export>", "2026-01-02");
+  const { stdout } = await runLine(filled, { cwd });
+  assertEquals(stdout.trim(), "1");
+  assertEquals(JSON.parse(await Deno.readTextFile(file)), [BESSIES]);
+});
 
 Deno.test("README.md: a new user gets 499, activates a key, and gets 200", async () => {
   const blocks = await readBlocks("README.md", "sh", "Run it");

@@ -14,7 +14,7 @@ for (const page of PAGES) {
       await Deno.stat(url);
       const heading = url.hash.slice(1).replaceAll("-", "\\W+");
       if (!heading) continue;
-      const pattern = new RegExp(`^#+ ${heading}$`, "im");
+      const pattern = new RegExp(`^#+ ${heading}\\W*$`, "im");
       assertMatch(await Deno.readTextFile(url), pattern, target);
     }
   });

@@ -7,36 +7,72 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { listenOnLoopback, serveOnLoopback } from "../../tools/loopback.ts";
 import { startFunction } from "../../tools/function_process.ts";
 import * as CONTRACT from "../support/contract.ts";
-import { assertResponse, checkAt, sendTo } from "../support/requests.ts";
+import { askAt, assertResponse, sendTo } from "../support/requests.ts";
 
 const { ACTIVE, DATABASE_ERROR, NOT_FOUND } = CONTRACT;
 const PRODUCT = "0d5c8f3e-27b1-4c6a-9e84-b1f6720a3d59";
 
-const KEY = `[{"project_id":"${PRODUCT}","curr_user":"Amelia"}]`;
+const AMELIAS_ROW = `[{"project_id":"${PRODUCT}","curr_user":"Amelia"}]`;
+const NO_ROW = "[]";
 const OK = "HTTP/1.1 200 OK\r\n";
+
+/** Returns the bytes of a whole response with this body. */
 const ok = (body: string) =>
   `${OK}Content-Length: ${body.length}\r\n\r\n${body}`;
-const ROW = ok(KEY);
-const GZIP = OK + "Content-Encoding: gzip\r\n\r\n" +
-  gzipSync(KEY).toString("latin1");
-const REDIRECT = ROW.replace("200 OK", "307 Elsewhere\r\nLocation: /");
-/** One response too many on the connection. */
-const STRAY = ROW.replace("Amelia", "Bessie");
 
-/** What the Data API sends, query by query, before it closes the connection; and the response. */
-const ROWS: [what: string, sends: string[], CONTRACT.Expected][] = [
-  ["a dropped connection, then a row", ["", ROW], ACTIVE],
-  ["a cut response, then a row", [ROW.slice(0, -1), ROW], ACTIVE],
-  ["a row in gzip, without a length", [GZIP], ACTIVE],
-  ["another caller's row, then none", [STRAY + ok("[]"), ok("[]")], NOT_FOUND],
-  ["a status of 600", [ROW.replace("200", "600"), ROW], DATABASE_ERROR],
-  ["a redirect to a row", [REDIRECT, ROW], DATABASE_ERROR],
+const AMELIAS = ok(AMELIAS_ROW);
+const BESSIES = ok(AMELIAS_ROW.replace("Amelia", "Bessie"));
+
+/**
+ * What the Data API sends for each query about Amelia, byte for byte, before it closes the
+ * connection; and the response of the function.
+ */
+const ROWS: { when: string; sends: string[]; response: CONTRACT.Expected }[] = [
+  {
+    when: "the connection is dropped, and then Amelia's row comes",
+    sends: ["", AMELIAS],
+    response: ACTIVE,
+  },
+  {
+    when: "a response is cut by a byte, and then Amelia's row comes",
+    sends: [AMELIAS.slice(0, -1), AMELIAS],
+    response: ACTIVE,
+  },
+  {
+    when: "Amelia's row comes in gzip, without a length",
+    sends: [
+      OK + "Content-Encoding: gzip\r\n\r\n" +
+      gzipSync(AMELIAS_ROW).toString("latin1"),
+    ],
+    response: ACTIVE,
+  },
+  {
+    // The first response is another caller's, who is gone: it is rejected. The next query gets what
+    // Amelia's query should have got.
+    when:
+      "the connection carries a response of Bessie's too many, before Amelia's empty list",
+    sends: [BESSIES + ok(NO_ROW), ok(NO_ROW)],
+    response: NOT_FOUND,
+  },
+  {
+    when: "the status is 600, which is no status of HTTP",
+    sends: [AMELIAS.replace("200", "600"), AMELIAS],
+    response: DATABASE_ERROR,
+  },
+  {
+    when: "a redirect leads to Amelia's row",
+    sends: [
+      AMELIAS.replace("200 OK", "307 Elsewhere\r\nLocation: /"),
+      AMELIAS,
+    ],
+    response: DATABASE_ERROR,
+  },
 ];
 
 let toSend: string[] = [];
 const server = createServer((socket) =>
   socket.on("error", () => {}).on("data", async () => {
-    const text = toSend.shift() ?? ROW;
+    const text = toSend.shift() ?? AMELIAS;
     await sleep(200); // Time for a caller to hang up.
     socket.end(text, "latin1");
   })
@@ -46,14 +82,14 @@ const { url, output, ...edgeFunction } = await startFunction(dataApi.url);
 Deno.test.afterAll(() => edgeFunction[Symbol.asyncDispose]());
 Deno.test.afterAll(() => dataApi[Symbol.asyncDispose]());
 
-for (const [what, sends, expected] of ROWS) {
-  Deno.test(`connections: ${what} → ${expected.status}`, async () => {
+for (const { when, sends, response } of ROWS) {
+  Deno.test(`connections: ${response.status}, when ${when}`, async () => {
     toSend = sends;
-    await assertResponse(checkAt(url, PRODUCT, "Amelia"), expected);
+    await assertResponse(askAt(url, PRODUCT, "Amelia"), response);
   });
 }
 
-Deno.test("callers: those who hang up disturb nobody, and nothing is logged", async () => {
+Deno.test("connections: callers who hang up disturb nobody, and nothing is logged", async () => {
   const before = output();
   const body = JSON.stringify({ username: "Amelia", project_id: PRODUCT });
   const partOfBody = new TransformStream().readable; // Nothing comes, and it does not end.
@@ -62,7 +98,7 @@ Deno.test("callers: those who hang up disturb nobody, and nothing is logged", as
     await assertRejects(() => sendTo(url, hangUp), Error, "due to timeout");
   }
   // This lookup ends after that of the caller who hung up.
-  await assertResponse(checkAt(url, PRODUCT, "Amelia"), ACTIVE);
+  await assertResponse(askAt(url, PRODUCT, "Amelia"), ACTIVE);
   assertEquals(output(), before);
 });
 
@@ -100,7 +136,9 @@ for (const row of BAD_CONNECTIONS) {
     const pem = await Deno.readTextFile(PEM);
     await using api = serveOnLoopback(async (_query, { remoteAddr }) => {
       firstPort ||= remoteAddr.port;
-      if (!isBad || remoteAddr.port !== firstPort) return new Response(KEY);
+      if (!isBad || remoteAddr.port !== firstPort) {
+        return new Response(AMELIAS_ROW);
+      }
       await sleep(row.silentMs);
       return new Response(null, { status: 503 });
     }, { cert: pem, key: pem });
@@ -108,7 +146,7 @@ for (const row of BAD_CONNECTIONS) {
     const apiUrl = `https://localhost:${api.port}`;
     await using edgeFunction = await startFunction(apiUrl, { env });
     const ask = async () => {
-      const response = await checkAt(edgeFunction.url, PRODUCT, "Amelia");
+      const response = await askAt(edgeFunction.url, PRODUCT, "Amelia");
       await response.bytes();
       return response.status;
     };

@@ -17,81 +17,244 @@ const OTHER_CASE = { ...KEY, curr_user: curr_user.toUpperCase() };
 const OTHER_USER = { ...KEY, curr_user: "Amelia" };
 const OTHER_PRODUCT = { ...KEY, project_id: crypto.randomUUID() };
 
-/** What comes back for an attempt, and when. Status 0: the connection breaks. */
-type Answer = [status: number, body: unknown, afterMs?: number];
+/** What the Data API does with an attempt. */
+type Answer =
+  | { status: number; body: unknown; afterMs?: number }
+  | "silence"
+  | "the connection breaks";
 
-const ROW: Answer = [200, [KEY]];
-const NO_ROW: Answer = [200, []];
+const ROW: Answer = { status: 200, body: [KEY] };
+const NO_ROW: Answer = { status: 200, body: [] };
 const HTML = "<h1>Bad gateway</h1>";
-const DROP: Answer = [0, ""];
-const SILENCE: Answer = [200, [KEY], 60_000];
 /** What PostgREST returns for the queries in flight when PostgreSQL crashes. */
-const CRASH: Answer = [400, { code: "", message: "" }];
-/** And when its connections are killed. */
-const KILLED: Answer = [503, { code: "57P01", message: "terminating" }];
+const CRASH: Answer = { status: 400, body: { code: "", message: "" } };
+/** What PostgREST returns when its connections to PostgreSQL are killed. */
+const KILLED: Answer = {
+  status: 503,
+  body: { code: "57P01", message: "terminating" },
+};
 
-/** The answers (the last goes on); the response, or the code and the status that are logged. */
-type Row = [what: string, Answer[], outcome: string, attempts?: number];
-
-const ROWS: Row[] = [
+/** What becomes of one lookup. It either has an outcome, or fails and logs a line. */
+const ROWS: {
+  when: string;
+  /** The answers to the attempts, in order. The last one is that to all further attempts. */
+  answers: Answer[];
+  outcome?: "active" | "not_found";
+  logs?: { code: string; status: number };
+  attempts: number;
+}[] = [
   // A success is a list of rows of exactly this product and this user.
-  ["a row", [ROW], "active"],
-  ["a row in time", [[200, [KEY], LIMITS.lookupMs - 1]], "active"],
-  ["no row", [NO_ROW], "not_found"],
-  ["another user's row", [[200, [OTHER_USER]]], "malformed 200", 6],
-  ["another case of the name", [[200, [OTHER_CASE]]], "malformed 200", 6],
-  ["another product's row", [[200, [OTHER_PRODUCT]]], "malformed 200", 6],
-  ["a wrong row beside it", [[200, [KEY, OTHER_USER]]], "malformed 200", 6],
-  ["null beside it", [[200, [KEY, null]]], "malformed 200", 6],
-  ["an object", [[200, KEY]], "malformed 200", 6],
-  ["a 206, which may leave rows out", [[206, []]], "http_206 206"],
+  { when: "there is a row", answers: [ROW], outcome: "active", attempts: 1 },
+  {
+    when: "a row comes a millisecond before time is up",
+    answers: [{ ...ROW, afterMs: 4_999 }],
+    outcome: "active",
+    attempts: 1,
+  },
+  {
+    when: "there is no row",
+    answers: [NO_ROW],
+    outcome: "not_found",
+    attempts: 1,
+  },
+  {
+    when: "the row is another user's",
+    answers: [{ status: 200, body: [OTHER_USER] }],
+    logs: { code: "malformed", status: 200 },
+    attempts: 6,
+  },
+  {
+    when: "the row has another case of the name",
+    answers: [{ status: 200, body: [OTHER_CASE] }],
+    logs: { code: "malformed", status: 200 },
+    attempts: 6,
+  },
+  {
+    when: "the row is another product's",
+    answers: [{ status: 200, body: [OTHER_PRODUCT] }],
+    logs: { code: "malformed", status: 200 },
+    attempts: 6,
+  },
+  {
+    when: "another user's row is beside the right one",
+    answers: [{ status: 200, body: [KEY, OTHER_USER] }],
+    logs: { code: "malformed", status: 200 },
+    attempts: 6,
+  },
+  {
+    when: "null is beside the right row",
+    answers: [{ status: 200, body: [KEY, null] }],
+    logs: { code: "malformed", status: 200 },
+    attempts: 6,
+  },
+  {
+    when: "the body is an object in place of a list",
+    answers: [{ status: 200, body: KEY }],
+    logs: { code: "malformed", status: 200 },
+    attempts: 6,
+  },
+  {
+    when: "the status is 206, so that rows may be left out",
+    answers: [{ status: 206, body: [] }],
+    logs: { code: "http_206", status: 206 },
+    attempts: 1,
+  },
 
   // A failure that may pass is asked again.
-  ["a cut list, then a row", [[200, "["], ROW], "active", 2],
-  ["a drop, then a row", [DROP, ROW], "active", 2],
-  ["502, then a row", [[502, HTML], ROW], "active", 2],
-  ["599, then a row", [[599, HTML], ROW], "active", 2],
-  ["a crash, then a row", [CRASH, ROW], "active", 2],
-  ["401 PGRST303, once", [[401, { code: "PGRST303" }], ROW], "active", 2],
-  ["503 always", [KILLED], "57P01 503", 6],
-  ["drops always", [DROP], "unreachable 0", 6],
+  {
+    when: "a list is cut, and then there is a row",
+    answers: [{ status: 200, body: "[" }, ROW],
+    outcome: "active",
+    attempts: 2,
+  },
+  {
+    when: "the connection breaks, and then there is a row",
+    answers: ["the connection breaks", ROW],
+    outcome: "active",
+    attempts: 2,
+  },
+  {
+    when: "there is a 502, and then a row",
+    answers: [{ status: 502, body: HTML }, ROW],
+    outcome: "active",
+    attempts: 2,
+  },
+  {
+    when: "there is a 599, and then a row",
+    answers: [{ status: 599, body: HTML }, ROW],
+    outcome: "active",
+    attempts: 2,
+  },
+  {
+    when: "PostgreSQL crashes, and then there is a row",
+    answers: [CRASH, ROW],
+    outcome: "active",
+    attempts: 2,
+  },
+  {
+    when: "there is a 401 with PGRST303, and then a row",
+    answers: [{ status: 401, body: { code: "PGRST303" } }, ROW],
+    outcome: "active",
+    attempts: 2,
+  },
+  {
+    when: "there is a 503 each time",
+    answers: [KILLED],
+    logs: { code: "57P01", status: 503 },
+    attempts: 6,
+  },
+  {
+    when: "the connection breaks each time",
+    answers: ["the connection breaks"],
+    logs: { code: "unreachable", status: 0 },
+    attempts: 6,
+  },
 
   // Silence is waited for, and not asked again.
-  ["silence", [SILENCE, ROW], "timeout 0"],
-  ["503, then silence", [KILLED, SILENCE, ROW], "57P01 503", 2],
+  {
+    when: "there is silence",
+    answers: ["silence", ROW],
+    logs: { code: "timeout", status: 0 },
+    attempts: 1,
+  },
+  {
+    when: "there is a 503, and then silence",
+    answers: [KILLED, "silence", ROW],
+    logs: { code: "57P01", status: 503 },
+    attempts: 2,
+  },
 
   // Any other failure is final. A 404 is no empty list.
-  ["400 PGRST303", [[400, { code: "PGRST303" }]], "PGRST303 400"],
-  ["401 without a code", [[401, { code: "" }]], "http_401 401"],
-  ["404 PGRST205", [[404, { code: "PGRST205" }]], "PGRST205 404"],
-  ["404 with a list", [[404, " \n[]"]], "http_404 404"],
-  ["404 with nothing", [[404, ""]], "http_404 404"],
-  ["500 with null", [[500, null]], "http_500 500"],
-  ["501", [[501, HTML]], "http_501 501"],
+  {
+    when: "there is a 400 with PGRST303",
+    answers: [{ status: 400, body: { code: "PGRST303" } }],
+    logs: { code: "PGRST303", status: 400 },
+    attempts: 1,
+  },
+  {
+    when: "there is a 401 with an empty code",
+    answers: [{ status: 401, body: { code: "" } }],
+    logs: { code: "http_401", status: 401 },
+    attempts: 1,
+  },
+  {
+    when: "there is a 404 with PGRST205",
+    answers: [{ status: 404, body: { code: "PGRST205" } }],
+    logs: { code: "PGRST205", status: 404 },
+    attempts: 1,
+  },
+  {
+    when: "there is a 404 with an empty list",
+    answers: [{ status: 404, body: " \n[]" }],
+    logs: { code: "http_404", status: 404 },
+    attempts: 1,
+  },
+  {
+    when: "there is a 404 without a body",
+    answers: [{ status: 404, body: "" }],
+    logs: { code: "http_404", status: 404 },
+    attempts: 1,
+  },
+  {
+    when: "there is a 500 with null",
+    answers: [{ status: 500, body: null }],
+    logs: { code: "http_500", status: 500 },
+    attempts: 1,
+  },
+  {
+    when: "there is a 501",
+    answers: [{ status: 501, body: HTML }],
+    logs: { code: "http_501", status: 501 },
+    attempts: 1,
+  },
 
-  // Only what has the form of a code is logged.
-  ["PGRSTX00", [[500, { code: "PGRSTX00" }]], "PGRSTX00 500"],
-  ["42p01", [[400, { code: "42p01" }]], "http_400 400"],
-  ["PGRST1000", [[400, { code: "PGRST1000" }]], "http_400 400"],
-  ["a line break", [[400, { code: "42501\n" }]], "http_400 400"],
-  ["a code in a list", [[400, { code: ["42501"] }]], "http_400 400"],
+  // A code is logged only if it has the form of one.
+  {
+    when: "the code is PGRSTX00",
+    answers: [{ status: 500, body: { code: "PGRSTX00" } }],
+    logs: { code: "PGRSTX00", status: 500 },
+    attempts: 1,
+  },
+  {
+    when: "the code is in lower case",
+    answers: [{ status: 400, body: { code: "42p01" } }],
+    logs: { code: "http_400", status: 400 },
+    attempts: 1,
+  },
+  {
+    when: "the code has a digit too many",
+    answers: [{ status: 400, body: { code: "PGRST1000" } }],
+    logs: { code: "http_400", status: 400 },
+    attempts: 1,
+  },
+  {
+    when: "the code has a line break behind it",
+    answers: [{ status: 400, body: { code: "42501\n" } }],
+    logs: { code: "http_400", status: 400 },
+    attempts: 1,
+  },
+  {
+    when: "the code is in a list",
+    answers: [{ status: 400, body: { code: ["42501"] } }],
+    logs: { code: "http_400", status: 400 },
+    attempts: 1,
+  },
 ];
 
-for (const [what, answers, expected, attempts = 1] of ROWS) {
-  Deno.test(`lookup: ${what} → ${expected}, attempts: ${attempts}`, async () => {
-    const { outcome, ms, log, timers, attemptsAt } = await simulate(answers);
-    const [code, status] = expected.split(" ");
-    const line =
-      `{"event":"lookup_failed","code":"${code}","status":${status},"duration_ms":${ms}}`;
-    const all = status ? ["lookup_failed", line] : [expected];
-    assertEquals([outcome, ...log], all);
-    assertEquals(attemptsAt.length, attempts, "number of attempts");
-    assert(ms <= LIMITS.lookupMs, `took ${ms} ms`);
-    assertEquals(timers, 0, "number of timers left running");
+for (const { when, answers, outcome, logs, attempts } of ROWS) {
+  const result = outcome ?? `logs ${logs?.code}`;
+  Deno.test(`lookup: ${result} after ${attempts} attempts, when ${when}`, async () => {
+    const seen = await simulate(answers);
+    assertEquals(seen.outcome, outcome ?? "lookup_failed");
+    const line = { event: "lookup_failed", ...logs, duration_ms: seen.ms };
+    assertEquals(seen.log, logs ? [JSON.stringify(line)] : []);
+    assertEquals(seen.attemptsAt.length, attempts, "number of attempts");
+    assert(seen.ms <= LIMITS.lookupMs, `took ${seen.ms} ms`);
+    assertEquals(seen.timers, 0, "number of timers left running");
   });
 }
 
-Deno.test("lookup: it asks for the one row, with the key, and follows no redirect", async () => {
+Deno.test("lookup: asks for the one row, with the secret key, and follows no redirect", async () => {
   const { queries: [query] } = await simulate([ROW]);
   const { url, method, headers, redirect } = query!;
   assertEquals(method + url, "GET" + URL + LOOKUP.path);
@@ -100,17 +263,38 @@ Deno.test("lookup: it asks for the one row, with the key, and follows no redirec
   assertEquals(redirect, "manual");
 });
 
-/** When attempts begin, in milliseconds, with this random number. */
-const TIMES: [string, Answer[], random: number, attemptsAt: number[]][] = [
-  ["at the earliest", [KILLED], 0, [0, 50, 500, 1_400, 2_850, 4_300]],
-  ["at the latest", [KILLED], 1, [0, 300, 750, 1_650, 3_100, 4_550]],
-  ["late", [[503, HTML, 4_600], SILENCE], 0.5, [0, 4_725]],
+/** When attempts begin, in milliseconds, if `Math.random` returns this number. */
+const TIMES: {
+  when: string;
+  answers: Answer[];
+  random: number;
+  attemptsAt: number[];
+}[] = [
+  {
+    when: "each fails at once, with the shortest delays",
+    answers: [KILLED],
+    random: 0,
+    attemptsAt: [0, 50, 500, 1_400, 2_850, 4_300],
+  },
+  {
+    when: "each fails at once, with the longest delays",
+    answers: [KILLED],
+    random: 1,
+    attemptsAt: [0, 300, 750, 1_650, 3_100, 4_550],
+  },
+  {
+    // All others are due by then. One of them begins, after a delay of 125 ms.
+    when: "the first one fails after 4,600 ms, with a medium delay",
+    answers: [{ status: 503, body: HTML, afterMs: 4_600 }, "silence"],
+    random: 0.5,
+    attemptsAt: [0, 4_725],
+  },
 ];
 
-for (const [what, answers, random, attemptsAt] of TIMES) {
-  Deno.test(`lookup: attempts ${what}: ${attemptsAt} ms`, async () => {
+for (const { when, answers, random, attemptsAt } of TIMES) {
+  Deno.test(`lookup: attempts begin at ${attemptsAt} ms, when ${when}`, async () => {
     const seen = await simulate(answers, { random });
-    assertEquals(seen.attemptsAt, attemptsAt, "when attempts begin");
+    assertEquals(seen.attemptsAt, attemptsAt);
   });
 }
 
@@ -134,14 +318,14 @@ const CONNECTIONS: {
   },
   {
     when: "all lookups fail for good",
-    answers: [[403, HTML]],
+    answers: [{ status: 403, body: HTML }],
     events: "make 1, ask 1, ask 1, ask 1",
   },
   {
     // Its next attempt already goes over the new connections.
     when:
       "the first attempt of a single lookup gets a 503, and the second one a row",
-    answers: [[503, HTML], ROW],
+    answers: [KILLED, ROW],
     beginAt: [0],
     events: "make 1, ask 1, make 2, close 1, ask 2",
   },
@@ -149,24 +333,24 @@ const CONNECTIONS: {
     // Two lookups fail on the first pool, and only the first of them replaces it. The third lookup
     // fails on the second pool and replaces that.
     when: "all lookups get a 503 just before their time is up",
-    answers: [[503, HTML, LIMITS.lookupMs - 1]],
+    answers: [{ ...KILLED, afterMs: 4_999 }],
     events: "make 1, ask 1, ask 1, make 2, close 1, ask 2, make 3, close 2",
   },
   {
     when: "all lookups get silence: as with the 503",
-    answers: [SILENCE],
+    answers: ["silence"],
     events: "make 1, ask 1, ask 1, make 2, close 1, ask 2, make 3, close 2",
   },
   {
     when: "all lookups get silence, and no second pool can be made",
-    answers: [SILENCE],
+    answers: ["silence"],
     pools: 1,
     events: "make 1, ask 1, ask 1, ask 1",
   },
   {
     // Deno's own connections, which have no number here, are then used.
     when: "all lookups get silence, and no pool can be made at all",
-    answers: [SILENCE],
+    answers: ["silence"],
     pools: 0,
     events: "ask 0, ask 0, ask 0",
   },
@@ -180,15 +364,24 @@ for (const { when, answers, beginAt, pools, events } of CONNECTIONS) {
   });
 }
 
+/** Makes a response. A body that is a text is sent as it stands, any other as JSON. */
+function responseOf({ status, body }: { status: number; body: unknown }) {
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  return new Response(text, { status });
+}
+
 interface Circumstances {
-  beginAt?: number[];
+  /** When the lookups begin, in milliseconds. */
+  beginAt?: number[] | undefined;
+  /** What `Math.random` returns. */
   random?: number;
+  /** How many pools of connections can be made. */
   pools?: number | undefined;
 }
 
 /**
- * Lets lookups begin at these times, in milliseconds, and time pass until they have ended.
- * Meanwhile, the wall clock is set, which changes nothing. So many pools of connections can be made.
+ * Lets lookups begin, and time pass until they have ended. Meanwhile, the wall clock is set, which
+ * changes nothing.
  */
 async function simulate(
   answers: Answer[],
@@ -209,13 +402,14 @@ async function simulate(
     seen.queries.push({ ...init, url });
     seen.events.push(`ask ${client?.id ?? 0}`);
     const nth = seen.attemptsAt.push(performance.now()) - 1;
-    const [status, body, afterMs = 0] = answers[nth] ?? answers.at(-1)!;
-    const text = typeof body === "string" ? body : JSON.stringify(body);
+    const answer = answers[nth] ?? answers.at(-1)!;
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        if (status > 0) resolve(new Response(text, { status }));
-        reject(new TypeError("connection closed"));
-      }, afterMs);
+      const end = () => {
+        if (typeof answer === "string") reject(new TypeError(answer));
+        else resolve(responseOf(answer));
+      };
+      const afterMs = typeof answer === "string" ? 0 : answer.afterMs;
+      const timer = answer === "silence" ? undefined : setTimeout(end, afterMs);
       signal.addEventListener("abort", () => {
         clearTimeout(timer);
         reject(signal.reason);

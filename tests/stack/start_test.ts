@@ -2,19 +2,17 @@
 import process from "node:process";
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { run } from "../../tools/command.ts";
-import * as tools from "../../tools/project.ts";
+import * as project from "../../tools/project.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { NOT_FOUND } from "../support/contract.ts";
 import { runStart, waitUntil } from "../support/processes.ts";
-import { checkAt } from "../support/requests.ts";
-
-const { FUNCTION_FOLDER_PATH, CHECK_PATH, PROJECT, SEEDED } = tools;
+import { askAt } from "../support/requests.ts";
 
 /** Runs `deno task start` where it should end by itself. After 30 s, it is ended. */
 const startAndEnd = (...options: string[]) => {
   const args = ["task", "--quiet", "start", ...options];
   const signal = AbortSignal.timeout(30_000);
-  return run(Deno.execPath(), args, { cwd: PROJECT, signal });
+  return run(Deno.execPath(), args, { cwd: project.PROJECT, signal });
 };
 
 Deno.test("start: --help prints its usage", async () => {
@@ -32,14 +30,17 @@ for (const port of ["", "0x10", "1e3", "65536", "8321 "]) {
 }
 
 Deno.test("start: it names a taken port, serves edits, tells mistakes, and ends all", async () => {
-  await using project = await makeTempFolder(PROJECT);
-  await using start = await runStart(project.url);
+  await using clone = await makeTempFolder(project.PROJECT);
+  await using start = await runStart(clone.url);
   const second = await startAndEnd("--port", new URL(start.url).port);
   assertEquals(second.code, 1, "exit code");
   assertStringIncludes(second.stderr, "deno task start --port 8321");
 
-  const url = start.url + CHECK_PATH;
-  const file = new URL(`${FUNCTION_FOLDER_PATH}responses.ts`, project.url);
+  const url = start.url + project.CHECK_PATH;
+  const file = new URL(
+    `${project.FUNCTION_FOLDER_PATH}responses.ts`,
+    clone.url,
+  );
   const code = await Deno.readTextFile(file);
   const save = (text: string, holds: () => unknown) => {
     const write = () => Deno.writeTextFileSync(file, text);
@@ -49,7 +50,7 @@ Deno.test("start: it names a taken port, serves edits, tells mistakes, and ends 
     return waitUntil(holds, start.output).finally(() => clearInterval(again));
   };
   const responds = (text: string) => async () => {
-    const response = await checkAt(url, SEEDED.project_id, "nobody");
+    const response = await askAt(url, project.SEEDED.project_id, "nobody");
     return (await response.text()).includes(text);
   };
   const edited = code.replace(NOT_FOUND.body.error, "EDITED");

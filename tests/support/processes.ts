@@ -1,18 +1,19 @@
+/** Processes that tests run: a line of a page, and the local stack. */
 import { exec, spawn } from "node:child_process";
 import { once } from "node:events";
 import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 
-/** Runs a line as a person would: in sh, and on Windows in cmd. Rejects if it fails. */
+/** For tests of a page's commands: runs a line in sh, or on Windows in cmd. Rejects if it fails. */
 export const runLine = promisify(exec);
 
 /**
- * Runs the local stack of a folder at any free port, and waits until it serves. Rejects with what
- * it has printed if it does not. Disposing of the result kills it.
+ * For tests on the local stack: runs that of a folder at any free port, and waits until it serves.
+ * Rejects with what it has printed if it does not serve. Disposing of the result kills it.
  */
-export async function runStart(folder: URL, ...more: string[]) {
-  const args = ["run", "-A", "tools/start.ts", "--port=0", ...more];
+export async function runStart(folder: URL, ...options: string[]) {
+  const args = ["run", "-A", "tools/start.ts", "--port=0", ...options];
   const env = { ...process.env, NO_COLOR: "1" };
   const child = spawn(Deno.execPath(), args, { cwd: folder, env });
   let output = "";
@@ -29,7 +30,10 @@ export async function runStart(folder: URL, ...more: string[]) {
   return { child, url, ended, output: read, [Symbol.asyncDispose]: end };
 }
 
-/** Waits until a condition holds. After a minute without that, throws an error that says `why`. */
+/**
+ * For tests of something that takes a while: waits until a condition holds. After a minute without
+ * that, throws an error that says `why`.
+ */
 export async function waitUntil(holds: () => unknown, why: () => string) {
   const giveUpAt = performance.now() + 60_000;
   while (!await holds()) {

@@ -1,6 +1,7 @@
 /**
- * The service under test: an address and two keys. The tasks set `TEST_SERVICE` to `upload`,
- * `supabase` or `remote`; without it, it is the local stack, which runs while a file's tests do.
+ * The service under test, for the contract tests and others that send requests to it: an address
+ * and two API keys. The tasks set `TEST_SERVICE` to `upload`, `supabase` or `remote`. Without it,
+ * the service is the local stack, which runs while the tests of a file do.
  */
 import { assert } from "@std/assert";
 import { fileURLToPath } from "node:url";
@@ -9,20 +10,20 @@ import * as project from "../../tools/project.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { uploadFunction } from "../deploy/supabase_cli.ts";
 import { runStart } from "./processes.ts";
-import { checkAt, sendTo } from "./requests.ts";
+import { askAt, sendTo } from "./requests.ts";
 
 const { TEST_SERVICE, ...env } = Deno.env.toObject();
 
-/** Whether no test may write: on a hosted project, for which no secret key is given. */
+/** For tests that write: whether they may not, on a hosted project without a secret key. */
 export const isReadOnly = TEST_SERVICE === "remote" && !env.TEST_SECRET_KEY;
 
-/** Its address, which is known within a test, and its keys: "" if none is given. */
-export const service = { ...project.LOCAL_SERVICE };
+/** The address, which is known once a test runs, and the API keys: "" if none is given. */
+export const settings = { ...project.LOCAL_SERVICE };
 if (TEST_SERVICE === "remote") {
   assert(env.API_URL, "Set API_URL to the address of the project.");
-  service.API_URL = env.API_URL;
-  service.SECRET_KEY = env.TEST_SECRET_KEY ?? "";
-  service.PUBLISHABLE_KEY = env.TEST_PUBLISHABLE_KEY ?? "";
+  settings.API_URL = env.API_URL;
+  settings.SECRET_KEY = env.TEST_SECRET_KEY ?? "";
+  settings.PUBLISHABLE_KEY = env.TEST_PUBLISHABLE_KEY ?? "";
 }
 const started = new AsyncDisposableStack();
 Deno.test.afterAll(() => started.disposeAsync());
@@ -36,23 +37,23 @@ Deno.test.beforeAll(async () => {
     args.push(`--function=${path}`, `--deno=${await edgeDeno()}`);
   }
   const stack = started.use(await runStart(project.PROJECT, ...args));
-  service.API_URL = stack.url;
+  settings.API_URL = stack.url;
 });
 
-/** The address of a path at the service. */
-export const urlOf = (path: string) => new URL(path, service.API_URL);
+/** For tests that send a request of their own: the address of a path at the service. */
+export const urlOf = (path: string) => new URL(path, settings.API_URL);
 const functionUrl = () => urlOf(project.CHECK_PATH);
 
-/** Sends a request, a POST by default, to the service's function. */
+/** For tests of the contract: sends a request, a POST by default, to the function. */
 export const send = (init: RequestInit) => sendTo(functionUrl(), init);
 
-/** Asks the service's function whether a user holds an active key of a product. */
-export const check = (project_id: string, username: string) =>
-  checkAt(functionUrl(), project_id, username);
+/** For tests that only ask: whether a user holds an active key of a product. */
+export const ask = (project_id: string, username: string) =>
+  askAt(functionUrl(), project_id, username);
 
 /**
- * Issues a key of a product, by default a new one, for each user; null is no user yet. Disposing of
- * the result removes them.
+ * For tests that need keys: issues one for each user, of a product that is new by default. `null` is
+ * a key without a user. Disposing of the result removes the keys.
  */
 export async function issueKeys(
   users: (string | null)[],
@@ -68,7 +69,7 @@ export async function issueKeys(
   return { keys, project_id, [Symbol.asyncDispose]: remove };
 }
 
-/** Issues, changes or removes keys as the operator's own back end does: with the secret key. */
+/** For tests that change keys: does so as an operator's back end does, with the secret key. */
 export async function changeKeys(
   method: string,
   search: string,
@@ -76,7 +77,7 @@ export async function changeKeys(
 ) {
   const url = urlOf(`/rest/v1/activation_keys${search}`);
   const type = { "Content-Type": "application/json" };
-  const headers = { apikey: service.SECRET_KEY, ...type };
+  const headers = { apikey: settings.SECRET_KEY, ...type };
   const body = JSON.stringify(rows);
   const response = await fetch(url, { method, headers, body });
   const text = await response.text();
