@@ -4,8 +4,7 @@
 // /JS/dataStorage.js, which has GetStoredData and SetStoredData. A page with two products needs two
 // copies. README.md, beside this file, shows how to call it, and has the rules that comments name.
 const activation = (() => {
-  const SERVICE =
-    "https://<ref>.supabase.co/functions/v1/check-username-active";
+  const SERVICE = "https://<ref>.supabase.co/functions/v1/check-username-active";
   const BACK_END = "https://<ref>.supabase.co/functions/v1/activate-key";
   const PROJECT_ID = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
 
@@ -96,8 +95,7 @@ const activation = (() => {
     });
   }
 
-  const log = (service, status) =>
-    console.error(service + ": " + (status || "no response"));
+  const log = (service, status) => console.error(service + ": " + (status || "no response"));
 
   // Rules 2 and 3: this name's last 200 is under 14 days old, and at most a day in the future.
   function hasValid200(username) {

@@ -9,8 +9,8 @@ export const VERSIONS = {
 type Options = Deno.CommandOptions;
 
 /** Runs a command to its end, without input. Returns its exit code, and its output, trimmed. */
-export async function run(command: string, args: string[], more?: Options) {
-  const options = { args, stdin: "null", ...more } as const;
+export async function run(command: string, args: string[], settings?: Options) {
+  const options = { args, stdin: "null", ...settings } as const;
   const output = await new Deno.Command(command, options).output();
   const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes).trim();
   const { code, stdout, stderr } = output;

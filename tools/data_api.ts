@@ -24,8 +24,7 @@ export async function startDataApi() {
   const { PUBLISHABLE_KEY, SECRET_KEY } = LOCAL_SERVICE;
   const keys = { publishable_key: PUBLISHABLE_KEY, secret_key: SECRET_KEY };
   const app = new App({ connection, auth: { enabled: false, ...keys } });
-  const handle = async (request: Request) =>
-    await app.fetch(withExactName(request));
+  const handle = async (request: Request) => await app.fetch(withExactName(request));
   // At its first request, `@supabase/lite` grants its roles everything on every table. The rights
   // that the migrations gave are kept before, and put back afterwards. No other request may come at
   // the same time, because the grants of both would then fail now and then.

@@ -10,9 +10,7 @@ type Database = { exec(sql: string): Promise<unknown> };
  */
 export async function addRoles(db: Database, defaults: "all" | "nothing") {
   const roles = "anon, authenticated, service_role";
-  const change = defaults === "all"
-    ? "grant all on tables to"
-    : "revoke all on tables from";
+  const change = defaults === "all" ? "grant all on tables to" : "revoke all on tables from";
   await db.exec(`
     create role anon noinherit;
     create role authenticated noinherit;

@@ -11,11 +11,7 @@ const NO_RESPONSE = "No response. Look at the terminal of `deno task start`. " +
  * Responds with 503 if they do not. `functions` has the address of each function by its path at the
  * gateway. An address is read anew for each request, because the watcher changes it.
  */
-export function startGateway(
-  port: number,
-  dataApiUrl: string,
-  functions: Record<string, URL>,
-) {
+export function startGateway(port: number, dataApiUrl: string, functions: Record<string, URL>) {
   // In milliseconds: longer than the function takes for any request.
   const proxy = createProxyServer({ proxyTimeout: 30_000 });
   proxy.on("error", (_error, _request, response) => {

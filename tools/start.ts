@@ -33,8 +33,7 @@ if (help) {
 console.error("Starting PostgreSQL, the Data API and the edge functions ...");
 try {
   const dataApi = await startDataApi();
-  const start = (folder: URL) =>
-    startFunction(dataApi.url, { folder, deno, watch: !deno });
+  const start = (folder: URL) => startFunction(dataApi.url, { folder, deno, watch: !deno });
   const [check, activate] = await Promise.all([
     start(pathToFileURL(`${resolve(path)}/`)),
     start(new URL(project.EXAMPLE_FOLDER_PATH, project.PROJECT)),

@@ -11,15 +11,15 @@ const { METHOD_NOT_ALLOWED: _405, PREFLIGHT: _204, ...OTHERS } = CONTRACT;
 const { LIMITS, LOOKUP: _, ...RESPONSES } = OTHERS;
 const document = await readPage("clients/openapi.yaml");
 
-Deno.test("openapi: a valid document", async () =>
+Deno.test("openapi.yaml: it is a valid document", async () =>
   assertEquals(await new Validator().validate(document), { valid: true }));
 
-Deno.test("openapi: the contract's responses and limits", () => {
+Deno.test("openapi.yaml: it has the contract's responses to a POST, and its limits", () => {
   const { responses } = parse(document).paths[CHECK_PATH].post;
   assertEquals(Object.keys(responses).length, 7, "statuses, with default");
   for (const { status, body } of Object.values(RESPONSES)) {
-    const said = JSON.stringify(responses[status]);
-    assertStringIncludes(said, JSON.stringify(body), `status ${status}`);
+    const documented = JSON.stringify(responses[status]);
+    assertStringIncludes(documented, JSON.stringify(body), `status ${status}`);
   }
   assertStringIncludes(document, `maxLength: ${LIMITS.name}`);
   assertStringIncludes(document, `than ${LIMITS.bodyBytes / 1024} KiB`);

@@ -53,24 +53,15 @@ const pair = fc.tuple(name, fc.constantFrom(...EDITS), fc.nat(12), piece)
 
 /** Names, each with others that a careless comparison would take for the same user. */
 const LOOK_ALIKES: { name: string; others: string[] }[] = [
-  {
-    name: "Zo\u00eb",
-    others: ["Zoe", "zo\u00eb", "ZO\u00cb", "Zoe\u0308", "Zo%C3%AB"],
-  },
+  { name: "Zo\u00eb", others: ["Zoe", "zo\u00eb", "ZO\u00cb", "Zoe\u0308", "Zo%C3%AB"] },
   { name: " a", others: ["a", "a ", "  a", "+a", "%20a", "\u00a0a", "\ta"] },
   { name: "null", others: ["NULL", `"null"`, "undefined", "is.null"] },
   { name: "true", others: ["TRUE", "t", "1"] },
   { name: "{a}", others: ["a", "{ a }", `{"a"}`, "(a)"] },
-  {
-    name: `a,b.c:d(e)"f"\\g`,
-    others: ["a", `a,b.c:d(e)\\"f\\"\\\\g`, `"a,b.c:d(e)"f"\\g"`],
-  },
+  { name: `a,b.c:d(e)"f"\\g`, others: ["a", `a,b.c:d(e)\\"f\\"\\\\g`, `"a,b.c:d(e)"f"\\g"`] },
   { name: "100%_*", others: ["100", "1000_*", "100%__", "100%_%", "100abc"] },
   { name: "\ufeffa", others: ["a", "\ufeff\ufeffa"] },
-  {
-    name: "a\nb#1",
-    others: ["ab#1", "a\r\nb#1", "a\\nb#1", "a\nb", "a\nb\u{ff03}1"],
-  },
+  { name: "a\nb#1", others: ["ab#1", "a\r\nb#1", "a\\nb#1", "a\nb", "a\nb\u{ff03}1"] },
 ];
 
 for (const { name, others } of LOOK_ALIKES) {
@@ -94,9 +85,6 @@ async function assertExact(a: string, b: string) {
   await using product = await service.issueKeys([a]);
   await Promise.all([
     assertResponse(service.ask(product.project_id, a), ACTIVE),
-    assertResponse(
-      service.ask(product.project_id, b),
-      a === b ? ACTIVE : NOT_FOUND,
-    ),
+    assertResponse(service.ask(product.project_id, b), a === b ? ACTIVE : NOT_FOUND),
   ]);
 }

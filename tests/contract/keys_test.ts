@@ -55,10 +55,10 @@ for (const { who, apikey } of CALLERS) {
       if (change) init.body = JSON.stringify({ project_id, ...change });
       const url = service.urlOf(`/rest/v1/activation_keys${search}`);
       const response = await fetch(url, init);
+      const text = await response.text();
       // The services differ in which of the two they send.
       const isDenied = response.status === 401 || response.status === 403;
-      assert(isDenied, `${response.status} ${await response.text()}`);
-      await response.body?.cancel();
+      assert(isDenied, `${response.status} ${text}`);
       await assertResponse(service.ask(project_id, "Amelia"), ACTIVE);
       await assertResponse(service.ask(project_id, "Bessie"), NOT_FOUND);
     });

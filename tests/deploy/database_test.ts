@@ -12,8 +12,7 @@ async function startDatabase(defaults: "all" | "nothing") {
   const options = { db, host: "127.0.0.1", port: 0, maxConnections: 10 };
   const server = new PGLiteSocketServer(options);
   await server.start();
-  const url =
-    `postgres://postgres@${server.getServerConn()}/postgres?sslmode=disable`;
+  const url = `postgres://postgres@${server.getServerConn()}/postgres?sslmode=disable`;
   const end = () => server.stop().then(() => db.close());
   return { db, url, [Symbol.asyncDispose]: end };
 }
@@ -22,7 +21,7 @@ async function startDatabase(defaults: "all" | "nothing") {
 const RIGHTS = "{postgres=arwdDxtm/postgres,service_role=arwd/postgres}";
 
 for (const defaults of ["all", "nothing"] as const) {
-  Deno.test(`migration: pushed where a new table grants ${defaults}`, async () => {
+  Deno.test(`db push: the same rights result where a new table grants ${defaults} by default`, async () => {
     await using server = await startDatabase(defaults);
     await runCommand("docs/operate.md", "db push", server.url);
     const { rows } = await server.db.query(`
@@ -35,7 +34,7 @@ for (const defaults of ["all", "nothing"] as const) {
   });
 }
 
-Deno.test("export: the page's command prints the keys as JSON", async () => {
+Deno.test("db query: the page's command exports the keys as JSON", async () => {
   await using server = await startDatabase("nothing");
   await migrate(server.db);
   const { rows: [key] } = await server.db.query<object>(`

@@ -10,10 +10,10 @@ import { uploadFunction } from "./supabase_cli.ts";
 
 const { FUNCTION_FOLDER, FUNCTION_FOLDER_PATH: FOLDER } = project;
 
-Deno.test("upload: exactly the function's files, and callers need no token", async () => {
+Deno.test("functions deploy: it uploads exactly the function's files, and lets callers in without a token", async () => {
   await using folder = await makeTempFolder();
   const { names, metadata } = await uploadFunction(folder.url);
-  const source = Array.from(Deno.readDirSync(FUNCTION_FOLDER), (it) => it.name)
+  const source = Array.from(Deno.readDirSync(FUNCTION_FOLDER), ({ name }) => name)
     .filter((name) => /\.ts$|^deno\.json$/.test(name));
   assertEquals(names.toSorted(), source.map((name) => FOLDER + name).sort());
   assertEquals(metadata.entrypoint_path, `${FOLDER}index.ts`);
@@ -21,7 +21,7 @@ Deno.test("upload: exactly the function's files, and callers need no token", asy
   assertEquals(metadata.verify_jwt, false, "fix supabase/config.toml");
 });
 
-Deno.test("upload: the example back end's two files, by the lines of docs/operate.md", async () => {
+Deno.test("functions deploy: by the lines of docs/operate.md, it uploads the example's two files", async () => {
   const page = "docs/operate.md";
   const [block = ""] = await readBlocks(page, "sh", "Deploy the example");
   const [copy = "", _deploy, remove = ""] = block.split("\n");
@@ -43,7 +43,7 @@ Deno.test("upload: the example back end's two files, by the lines of docs/operat
 });
 
 for (const page of [...PAGES, ".github/workflows/ci.yml", ".ci/run"]) {
-  Deno.test(`versions: ${page} names those that the tests run`, async () => {
+  Deno.test(`versions: ${page} runs those that the tests run`, async () => {
     const text = await readPage(page);
     const named = text.matchAll(/npx (?:-\S+ )?(deno|supabase)@?([^\s`]*)/g);
     for (const [command, name, version] of named) {

@@ -8,6 +8,7 @@ import { assertResponse, sendTo } from "../support/requests.ts";
 import * as service from "../support/service_under_test.ts";
 
 const PRODUCT = "0d5c8f3e-27b1-4c6a-9e84-b1f6720a3d59";
+const OTHER_PRODUCT = "b41c7e08-52d9-4a63-8e1f-7d90ac35b216";
 /** Before each request, this key has no user. */
 const UNUSED = "2b7e4c80-91d5-4f36-a0c8-6e13d9f52741";
 /** Before each request, Amelia has activated this key. */
@@ -27,59 +28,46 @@ const bytes = (text: string) => Uint8Array.from(text, (c) => c.charCodeAt(0));
 /** What is sent, the status, and who then is the user of the key `UNUSED`. */
 const ROWS: {
   when: string;
-  body: BodyInit | null;
+  /** What is different from a request of Bessie's to activate the key `UNUSED`. */
+  changes?: Record<string, unknown>;
+  /** The whole body, if it is another one. */
+  body?: BodyInit | null;
   status: number;
+  /** By default, nobody. */
   user?: string;
 }[] = [
-  {
-    when: "the key has no user yet",
-    body: activation(),
-    status: 200,
-    user: "Bessie",
-  },
+  { when: "the key has no user yet", status: 200, user: "Bessie" },
   {
     when: "the key is in upper case",
-    body: activation({ key: UNUSED.toUpperCase() }),
+    changes: { key: UNUSED.toUpperCase() },
     status: 200,
     user: "Bessie",
   },
   ...['a"b\\c', "null", "x,y", " a ", "Zoë"].map((name) => ({
     when: `the name is ${JSON.stringify(name)}`,
-    body: activation({ username: name }),
+    changes: { username: name },
     status: 200,
     user: name,
   })),
   {
     when: "the name has 256 code points of two UTF-16 units each",
-    body: activation({ username: "🛩".repeat(256) }),
+    changes: { username: "🛩".repeat(256) },
     status: 200,
     user: "🛩".repeat(256),
   },
   {
     when: "the same user has activated the key already",
-    body: activation({ key: AMELIAS, username: "Amelia" }),
+    changes: { key: AMELIAS, username: "Amelia" },
     status: 200,
   },
-  {
-    when: "another user has activated the key",
-    body: activation({ key: AMELIAS }),
-    status: 409,
-  },
+  { when: "another user has activated the key", changes: { key: AMELIAS }, status: 409 },
   {
     when: "the name differs from the key's user in its case alone",
-    body: activation({ key: AMELIAS, username: "amelia" }),
+    changes: { key: AMELIAS, username: "amelia" },
     status: 409,
   },
-  {
-    when: "the key is of another product",
-    body: activation({ project_id: project.SEEDED.project_id }),
-    status: 422,
-  },
-  {
-    when: "there is no such key",
-    body: activation({ key: "2b7e4c80-91d5-4f36-a0c8-6e13d9f52743" }),
-    status: 422,
-  },
+  { when: "the key is of another product", changes: { project_id: OTHER_PRODUCT }, status: 422 },
+  { when: "there is no such key", changes: { key: crypto.randomUUID() }, status: 422 },
   { when: "there is no body", body: null, status: 400 },
   { when: "the body is no JSON", body: "key=1", status: 400 },
   { when: "the JSON is no object", body: "[]", status: 400 },
@@ -88,66 +76,21 @@ const ROWS: {
     body: bytes(activation({ username: "Zo\xeb" })),
     status: 400,
   },
-  {
-    when: "the key is missing",
-    body: activation({ key: undefined }),
-    status: 400,
-  },
-  {
-    when: "the key is no UUID",
-    body: activation({ key: "ABCD-1234" }),
-    status: 400,
-  },
-  {
-    // In an address, the # would cut off the conditions behind it.
-    when: "the key is a UUID with a # behind it",
-    body: activation({ key: `${AMELIAS}#` }),
-    status: 400,
-  },
-  {
-    when: "the product is missing",
-    body: activation({ project_id: undefined }),
-    status: 400,
-  },
-  {
-    when: "the product is no UUID",
-    body: activation({ project_id: "a product" }),
-    status: 400,
-  },
-  {
-    when: "the name is missing",
-    body: activation({ username: undefined }),
-    status: 400,
-  },
-  {
-    when: "the name is a number",
-    body: activation({ username: 7 }),
-    status: 400,
-  },
-  {
-    when: "the name is empty",
-    body: activation({ username: "" }),
-    status: 400,
-  },
-  {
-    when: "the name has 257 code points",
-    body: activation({ username: "a".repeat(257) }),
-    status: 400,
-  },
-  {
-    when: "the name contains U+0000",
-    body: activation({ username: "a\0b" }),
-    status: 400,
-  },
-  {
-    when: "the name contains a lone surrogate",
-    body: activation({ username: "a\ud83d" }),
-    status: 400,
-  },
+  { when: "the key is missing", changes: { key: undefined }, status: 400 },
+  { when: "the key is no UUID", changes: { key: "ABCD-1234" }, status: 400 },
+  // In an address, the # would cut off the conditions behind the key.
+  { when: "there is a # behind the key", changes: { key: `${AMELIAS}#` }, status: 400 },
+  { when: "the product is missing", changes: { project_id: undefined }, status: 400 },
+  { when: "the product is no UUID", changes: { project_id: "a product" }, status: 400 },
+  { when: "the name is missing", changes: { username: undefined }, status: 400 },
+  { when: "the name is a number", changes: { username: 7 }, status: 400 },
+  { when: "the name is empty", changes: { username: "" }, status: 400 },
+  { when: "the name has 257 code points", changes: { username: "a".repeat(257) }, status: 400 },
+  { when: "the name contains U+0000", changes: { username: "a\0b" }, status: 400 },
+  { when: "the name contains a lone surrogate", changes: { username: "a\ud83d" }, status: 400 },
 ];
 
-const send = (init: RequestInit) =>
-  sendTo(service.urlOf(project.ACTIVATE_PATH), init);
+const send = (init: RequestInit) => sendTo(service.urlOf(project.ACTIVATE_PATH), init);
 
 /** Issues both keys. Disposing of the result removes them. */
 async function issueBothKeys() {
@@ -155,8 +98,7 @@ async function issueBothKeys() {
     { id: UNUSED, project_id: PRODUCT, curr_user: null },
     { id: AMELIAS, project_id: PRODUCT, curr_user: "Amelia" },
   ]);
-  const remove = () =>
-    service.changeKeys("DELETE", `?project_id=eq.${PRODUCT}`);
+  const remove = () => service.changeKeys("DELETE", `?project_id=eq.${PRODUCT}`);
   return { [Symbol.asyncDispose]: remove };
 }
 
@@ -169,9 +111,10 @@ async function userOf(key: string): Promise<string | null> {
   return row.curr_user;
 }
 
-for (const { when, body, status, user = null } of ROWS) {
+for (const { when, changes, status, user = null, ...row } of ROWS) {
   Deno.test(`activate-key: ${status}, when ${when}`, async () => {
     await using _keys = await issueBothKeys();
+    const { body = activation(changes) } = row;
     const expected = { status, body: { activated: status === 200 } };
     await assertResponse(send({ body }), expected);
     assertEquals(await userOf(UNUSED), user, "user of the unused key");
@@ -211,23 +154,13 @@ const FAILURES = [
     status: 403,
     body: { code: "42501", message: "Bessie, denied on db.example" },
   },
-  {
-    when: "the Data API is away",
-    status: 503,
-    body: { message: "Bessie, no db.example" },
-  },
-  {
-    when: "the Data API sends no list of rows",
-    status: 200,
-    body: { curr_user: "Bessie" },
-  },
+  { when: "the Data API is away", status: 503, body: { message: "Bessie, no db.example" } },
+  { when: "the Data API sends no list of rows", status: 200, body: { curr_user: "Bessie" } },
 ];
 
 for (const { when, status, body } of FAILURES) {
   Deno.test(`activate-key: 500, when ${when}; no name is logged`, async () => {
-    await using dataApi = serveOnLoopback(() =>
-      Response.json(body, { status })
-    );
+    await using dataApi = serveOnLoopback(() => Response.json(body, { status }));
     await using example = await startFunction(dataApi.url, { folder });
     const response = sendTo(example.url, { body: activation() });
     const expected = { status: 500, body: { activated: false } };

@@ -1,14 +1,11 @@
 /** The SQL and the commands on the pages for operators, and README.md's requests. */
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { openDatabase } from "../../tools/database.ts";
 import { SEEDED } from "../../tools/project.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { PAGES, readBlocks, readPage } from "../support/pages.ts";
 import { runLine } from "../support/processes.ts";
 import * as service from "../support/service_under_test.ts";
-
-const OPERATE = "docs/operate.md";
-const INCIDENTS = "docs/incidents.md";
 
 // What the tests put in the place of <product>, <key>, <name> and <time>.
 const PRODUCT = SEEDED.project_id;
@@ -28,6 +25,7 @@ interface Key {
 // What the key <key> can be.
 const UNUSED: Key = { id: KEY, project_id: PRODUCT, curr_user: null };
 const USED: Key = { id: KEY, project_id: PRODUCT, curr_user: NAME };
+const KEY_AND_NAME = { id: KEY, curr_user: NAME };
 const USED_BY_OTHER: Key = { id: KEY, project_id: PRODUCT, curr_user: "O'DEA" };
 const OTHER_PRODUCT = "b41c7e08-52d9-4a63-8e1f-7d90ac35b216";
 const OF_OTHER_PRODUCT: Key = { ...UNUSED, project_id: OTHER_PRODUCT };
@@ -38,316 +36,141 @@ const KEY_4 = "2b7e4c80-91d5-4f36-a0c8-6e13d9f52744";
 const BESSIES: Key = { id: KEY_2, project_id: PRODUCT, curr_user: "Bessie" };
 const UNUSED_3: Key = { id: KEY_3, project_id: PRODUCT, curr_user: null };
 const UNUSED_4: Key = { id: KEY_4, project_id: PRODUCT, curr_user: null };
+// Keys of the batch <time>.
+const OTHER_PRODUCT_OF_BATCH: Key = { ...OF_OTHER_PRODUCT, created_at: TIME };
+const BESSIES_OF_BATCH: Key = { ...BESSIES, created_at: TIME };
+const UNUSED_OF_BATCH: Key = { ...UNUSED_3, created_at: TIME };
 
-/** A statement, and what it does. */
+/** What the statement under a heading does. */
 interface Row {
-  page: string;
-  /** The heading above the statement. */
-  heading: string;
-  when: string;
+  when?: string;
+  /** SQL that runs before the statement. */
+  given?: string;
   /** The keys in the table before, in the order of their ids. */
   before: Key[];
   /** The keys in the copy of an export before. By default, there is no copy. */
   copyBefore?: Key[];
-  /** SQL that runs before the statement. */
-  given?: string;
   /** The rows that the statement prints, without their times. */
   prints: object[];
-  /** The keys in the table afterwards, in the order of their ids. */
-  after: Key[];
-  /** The keys in the copy afterwards. By default, they are as before. */
+  /** The keys in the table afterwards, in the order of their ids. By default, as before. */
+  after?: Key[];
+  /** The keys in the copy afterwards. By default, as before. */
   copyAfter?: Key[] | "gone";
 }
 
-const ROWS: Row[] = [
-  {
-    page: OPERATE,
-    heading: "Issue the key for alarms",
-    when: "there is none yet",
+const ROWS: Record<string, Row[]> = {
+  "Issue the key for alarms": [{
     before: [],
     prints: [{ id: "a new UUID" }],
     after: [{ id: "a new UUID", project_id: PRODUCT, curr_user: "monitor" }],
-  },
-  {
-    page: OPERATE,
-    heading: "Issue one key",
-    when: "there are others",
+  }],
+  "Issue one key": [{
     before: [BESSIES],
     prints: [{ id: "a new UUID" }],
-    after: [
-      BESSIES,
-      { id: "a new UUID", project_id: PRODUCT, curr_user: null },
-    ],
-  },
-  {
-    page: OPERATE,
-    heading: "List the batches of a product",
-    when: "there are two batches, and a key of another product",
-    before: [
-      { ...OF_OTHER_PRODUCT, created_at: TIME },
-      { ...BESSIES, created_at: TIME },
-      { ...UNUSED_3, created_at: TIME },
-      UNUSED_4,
-    ],
+    after: [BESSIES, { id: "a new UUID", project_id: PRODUCT, curr_user: null }],
+  }],
+  "List the batches of a product": [{
+    before: [OTHER_PRODUCT_OF_BATCH, BESSIES_OF_BATCH, UNUSED_OF_BATCH, UNUSED_4],
     prints: [{ keys: 2, used: 1 }, { keys: 1, used: 0 }],
-    after: [OF_OTHER_PRODUCT, BESSIES, UNUSED_3, UNUSED_4],
-  },
-  {
-    page: OPERATE,
-    heading: "List the keys of a batch",
-    when: "there is another batch, and another product has the same time",
-    before: [
-      { ...OF_OTHER_PRODUCT, created_at: TIME },
-      { ...BESSIES, created_at: TIME },
-      { ...UNUSED_3, created_at: TIME },
-      UNUSED_4,
-    ],
-    prints: [
-      { id: KEY_2, curr_user: "Bessie" },
-      { id: KEY_3, curr_user: null },
-    ],
-    after: [OF_OTHER_PRODUCT, BESSIES, UNUSED_3, UNUSED_4],
-  },
-  {
-    page: OPERATE,
-    heading: "Revoke the unused keys of a batch",
-    when: "its time is also that of a used key and of another product's key",
-    before: [
-      { ...OF_OTHER_PRODUCT, created_at: TIME },
-      { ...BESSIES, created_at: TIME },
-      { ...UNUSED_3, created_at: TIME },
-      UNUSED_4, // Of another batch.
-    ],
+  }],
+  "List the keys of a batch": [{
+    before: [OTHER_PRODUCT_OF_BATCH, BESSIES_OF_BATCH, UNUSED_OF_BATCH, UNUSED_4],
+    prints: [{ id: KEY_2, curr_user: "Bessie" }, { id: KEY_3, curr_user: null }],
+  }],
+  "Revoke the unused keys of a batch": [{
+    before: [OTHER_PRODUCT_OF_BATCH, BESSIES_OF_BATCH, UNUSED_OF_BATCH, UNUSED_4],
     prints: [{ id: KEY_3 }],
-    after: [OF_OTHER_PRODUCT, BESSIES, UNUSED_4],
-  },
-  {
-    page: OPERATE,
-    heading: "List the keys of a product",
-    when: "there is a key of another product",
-    before: [OF_OTHER_PRODUCT, BESSIES],
-    prints: [BESSIES],
-    after: [OF_OTHER_PRODUCT, BESSIES],
-  },
-  {
-    page: OPERATE,
-    heading: "Find the keys of a name",
-    when: "there is a key of another case of the name",
+    after: [OTHER_PRODUCT_OF_BATCH, BESSIES_OF_BATCH, UNUSED_4],
+  }],
+  "List the keys of a product": [{ before: [OF_OTHER_PRODUCT, BESSIES], prints: [BESSIES] }],
+  "Find the keys of a name": [{
     before: [USED, { ...USED_BY_OTHER, id: KEY_2 }],
     prints: [{ id: KEY, project_id: PRODUCT }],
-    after: [USED, { ...USED_BY_OTHER, id: KEY_2 }],
-  },
-  {
-    page: OPERATE,
-    heading: "Find a key",
-    when: "there are others",
-    before: [USED, BESSIES],
-    prints: [USED],
-    after: [USED, BESSIES],
-  },
-  {
-    page: OPERATE,
-    heading: "Record the first use",
-    when: "nobody has used the key",
-    before: [UNUSED, BESSIES, UNUSED_3],
-    prints: [{ id: KEY, curr_user: NAME }],
-    after: [USED, BESSIES, UNUSED_3],
-  },
-  {
-    page: OPERATE,
-    heading: "Record the first use",
-    when: "another user has used the key",
-    before: [USED_BY_OTHER],
-    prints: [],
-    after: [USED_BY_OTHER],
-  },
-  {
-    page: OPERATE,
-    heading: "Record the first use",
-    when: "the key is of another product",
-    before: [OF_OTHER_PRODUCT],
-    prints: [],
-    after: [OF_OTHER_PRODUCT],
-  },
-  {
-    page: OPERATE,
-    heading: "Move a key to another name",
-    when: "another user has used the key",
+  }],
+  "Find a key": [{ before: [USED, BESSIES], prints: [USED] }],
+  "Record the first use": [
+    {
+      when: "nobody has used the key",
+      before: [UNUSED, BESSIES, UNUSED_3],
+      prints: [KEY_AND_NAME],
+      after: [USED, BESSIES, UNUSED_3],
+    },
+    { when: "another user has used the key", before: [USED_BY_OTHER], prints: [] },
+    { when: "the key is of another product", before: [OF_OTHER_PRODUCT], prints: [] },
+  ],
+  "Move a key to another name": [{
     before: [USED_BY_OTHER, BESSIES],
-    prints: [{ id: KEY, curr_user: NAME }],
+    prints: [KEY_AND_NAME],
     after: [USED, BESSIES],
-  },
-  {
-    page: OPERATE,
-    heading: "Release a key",
-    when: "a user has used the key",
-    before: [USED, BESSIES],
-    prints: [{ id: KEY }],
-    after: [UNUSED, BESSIES],
-  },
-  {
-    page: OPERATE,
-    heading: "Revoke a key",
-    when: "a user has used the key",
-    before: [USED, BESSIES],
-    prints: [USED],
-    after: [BESSIES],
-  },
-  {
-    page: OPERATE,
-    heading: "Put a key back",
-    when: "the key was revoked",
-    before: [BESSIES],
-    prints: [{ id: KEY, curr_user: NAME }],
-    after: [USED, BESSIES],
-  },
-  {
-    page: OPERATE,
-    heading: "Count the keys in the table",
-    when: "there are two",
-    before: [USED, BESSIES],
-    prints: [{ keys: 2 }],
-    after: [USED, BESSIES],
-  },
-  {
-    page: OPERATE,
-    heading: "Prepare the table",
-    when: "the table is an operator's own, and open to others",
-    before: [],
+  }],
+  "Release a key": [{ before: [USED, BESSIES], prints: [{ id: KEY }], after: [UNUSED, BESSIES] }],
+  "Revoke a key": [{ before: [USED, BESSIES], prints: [USED], after: [BESSIES] }],
+  "Put a key back": [{ before: [BESSIES], prints: [KEY_AND_NAME], after: [USED, BESSIES] }],
+  "Count the keys in the table": [{ before: [USED, BESSIES], prints: [{ keys: 2 }] }],
+  "Prepare the table": [{
     given: `drop table public.activation_keys;
       create table public.activation_keys
         (id uuid, project_id uuid, curr_user text, created_at timestamptz);
       grant all on table public.activation_keys to anon;`,
+    before: [],
     prints: [],
-    after: [],
-  },
-  {
-    page: INCIDENTS,
-    heading: "Compare key and name",
-    when: "key, name and product belong together",
-    before: [USED, BESSIES],
-    prints: [{
-      curr_user: NAME,
-      their_name: NAME,
-      same_name: true,
-      same_product: true,
-    }],
-    after: [USED, BESSIES],
-  },
-  {
-    page: INCIDENTS,
-    heading: "Compare key and name",
-    when: "another user has used the key",
-    before: [USED_BY_OTHER],
-    prints: [{
-      curr_user: "O'DEA",
-      their_name: NAME,
-      same_name: false,
-      same_product: true,
-    }],
-    after: [USED_BY_OTHER],
-  },
-  {
-    page: INCIDENTS,
-    heading: "Compare key and name",
-    when: "nobody has used the key, which is of another product",
-    before: [OF_OTHER_PRODUCT],
-    prints: [{
-      curr_user: null,
-      their_name: NAME,
-      same_name: null,
-      same_product: false,
-    }],
-    after: [OF_OTHER_PRODUCT],
-  },
-  {
-    page: INCIDENTS,
-    heading: "Give the rights back",
-    when: "the secret key has lost its rights",
-    before: [USED],
+  }],
+  "Compare key and name": [
+    {
+      when: "key, name and product belong together",
+      before: [USED, BESSIES],
+      prints: [{ curr_user: NAME, their_name: NAME, same_name: true, same_product: true }],
+    },
+    {
+      when: "another user has used the key",
+      before: [USED_BY_OTHER],
+      prints: [{ curr_user: "O'DEA", their_name: NAME, same_name: false, same_product: true }],
+    },
+    {
+      when: "nobody has used the key, and it is of another product",
+      before: [OF_OTHER_PRODUCT],
+      prints: [{ curr_user: null, their_name: NAME, same_name: null, same_product: false }],
+    },
+  ],
+  "Give the rights back": [{
     given: `revoke all on table public.activation_keys from service_role;
       revoke usage on schema public from service_role, public;`,
+    before: [USED],
     prints: [],
-    after: [USED],
-  },
-  {
-    page: INCIDENTS,
-    heading: "Upload an export",
-    when: "there is a copy from an earlier time",
-    before: [BESSIES],
-    copyBefore: [USED],
-    prints: [],
-    after: [BESSIES],
-    copyAfter: [],
-  },
-  {
-    page: INCIDENTS,
-    heading: "List the keys that are missing",
-    when: "two keys of the export are missing, and one is there",
+  }],
+  "Upload an export": [{ before: [BESSIES], copyBefore: [USED], prints: [], copyAfter: [] }],
+  "List the keys that are missing": [{
     before: [BESSIES],
     copyBefore: [USED, BESSIES, UNUSED_3],
     prints: [USED, UNUSED_3],
-    after: [BESSIES],
-  },
-  {
-    page: INCIDENTS,
-    heading: "Strike a key from the export",
-    when: "the key was revoked since",
+  }],
+  "Strike a key from the export": [{
     before: [],
     copyBefore: [USED, BESSIES],
     prints: [{ id: KEY }],
-    after: [],
     copyAfter: [BESSIES],
-  },
-  {
-    page: INCIDENTS,
-    heading: "Insert the keys of the export",
-    when: "one is missing, and one was moved since",
+  }],
+  "Insert the keys of the export": [{
     before: [USED_BY_OTHER],
     copyBefore: [USED, BESSIES],
     prints: [{ id: KEY_2, curr_user: "Bessie" }],
     after: [USED_BY_OTHER, BESSIES],
-  },
-  {
-    page: INCIDENTS,
-    heading: "Drop the copy",
-    when: "there is a copy",
-    before: [USED],
-    copyBefore: [USED],
-    prints: [],
-    after: [USED],
-    copyAfter: "gone",
-  },
-  {
-    page: INCIDENTS,
-    heading: "List what differs from the export",
-    when: "one was moved, one has another product, and one is the same",
-    before: [
-      USED_BY_OTHER,
-      BESSIES,
-      { ...UNUSED_3, project_id: OTHER_PRODUCT },
-    ],
+  }],
+  "Drop the copy": [{ before: [USED], copyBefore: [USED], prints: [], copyAfter: "gone" }],
+  "List what differs from the export": [{
+    before: [USED_BY_OTHER, BESSIES, { ...UNUSED_3, project_id: OTHER_PRODUCT }],
     copyBefore: [USED, BESSIES, UNUSED_3],
     prints: [
       { id: KEY, name_was: NAME, name_is: "O'DEA", same_product: true },
       { id: KEY_3, name_was: null, name_is: null, same_product: false },
     ],
-    after: [
-      USED_BY_OTHER,
-      BESSIES,
-      { ...UNUSED_3, project_id: OTHER_PRODUCT },
-    ],
-  },
-  {
-    page: INCIDENTS,
-    heading: "List the keys that came since the export",
-    when: "one came, and one is in both",
+  }],
+  "List the keys that came since the export": [{
     before: [USED, BESSIES],
     copyBefore: [BESSIES],
     prints: [USED],
-    after: [USED, BESSIES],
-  },
-];
+  }],
+};
 
 /** Headings of the statements that have tests of their own, below. */
 const WITH_TESTS_BELOW = [
@@ -369,9 +192,15 @@ const fillIn = (code: string, key = KEY, name = NAME) =>
     .replaceAll("<secret key>", service.settings.SECRET_KEY)
     .replace(/https?:..(<ref>[^/]*|[\d.:]+)/, service.settings.API_URL);
 
+/** Reads the blocks under a heading of the pages for operators. */
+const readOperators = async (language: string, heading: string) => [
+  ...await readBlocks("docs/operate.md", language, heading),
+  ...await readBlocks("docs/incidents.md", language, heading),
+];
+
 /** Reads the one statement under a heading. */
-async function readStatement(page: string, heading: string): Promise<string> {
-  const [statement = "", ...others] = await readBlocks(page, "sql", heading);
+async function readStatement(heading: string): Promise<string> {
+  const [statement, ...others] = await readOperators("sql", heading);
   assert(statement && others.length === 0, `statements under ${heading}`);
   return statement;
 }
@@ -385,65 +214,61 @@ async function begin(keys: Key[], copy?: Key[]) {
   await exec("rollback; begin; delete from public.activation_keys");
   await insert("public.activation_keys", keys);
   if (!copy) return;
-  await exec(await readStatement(INCIDENTS, "Upload an export"));
+  await exec(await readStatement("Upload an export"));
   await insert("public.exported_keys", copy);
 }
 
 async function insert(table: string, keys: Key[]) {
   for (const { id, project_id, curr_user, created_at } of keys) {
     const values = [id, project_id, curr_user, created_at ?? "2025-12-31"];
-    await database.query(
-      `insert into ${table} values ($1, $2, $3, $4)`,
-      values,
-    );
+    await database.query(`insert into ${table} values ($1, $2, $3, $4)`, values);
   }
 }
 
 /** Leaves the times out of rows, and names the ids that a statement has made. */
-const withoutTimes = (rows: Record<string, unknown>[]) =>
-  rows.map(({ created_at: _, ...row }) =>
-    "id" in row && ![KEY, KEY_2, KEY_3, KEY_4].includes(String(row.id))
-      ? { ...row, id: "a new UUID" }
-      : row
-  );
+const withoutTimes = (rows: object[]) =>
+  rows.map((row) => {
+    const { created_at: _, ...others } = row as Record<string, unknown>;
+    const isKnown = [KEY, KEY_2, KEY_3, KEY_4].some((id) => id === others.id);
+    return "id" in others && !isKnown ? { ...others, id: "a new UUID" } : others;
+  });
 
 /** Reads all keys, those of the page's statements first. */
 const readKeys = async (table = "public.activation_keys") =>
   withoutTimes(
     await exec(`select id, project_id, curr_user from ${table}
       order by id::text not like '2b7e4c80%', id`),
-  ) as unknown as Key[];
+  );
 
 /** Tables that others than their owner and the secret key's role may use, or without RLS. */
 const OPEN_TABLES = `select relname, relacl::text from pg_class
   where relkind = 'r' and relname ~ 'keys$' and not (relrowsecurity
     and relacl::text ~ '^{postgres=\\w+/postgres,service_role=a(rwd)?/postgres}$')`;
 
-for (const row of ROWS) {
-  Deno.test(`${row.page}: ${row.heading}, when ${row.when}`, async () => {
-    await begin(row.before, row.copyBefore);
-    await exec(row.given ?? "");
-    const statement = await readStatement(row.page, row.heading);
-    const printed = await exec(fillIn(statement));
-    assertEquals<object[]>(withoutTimes(printed), row.prints, "prints");
+for (const [heading, rows] of Object.entries(ROWS)) {
+  for (const { when, given = "", before, copyBefore, prints, ...row } of rows) {
+    Deno.test(`SQL on the pages: ${heading}${when ? `, when ${when}` : ""}`, async () => {
+      const { after = before, copyAfter = copyBefore } = row;
+      await begin(before, copyBefore);
+      await exec(given);
+      const printed = await exec(fillIn(await readStatement(heading)));
+      assertEquals<object[]>(withoutTimes(printed), withoutTimes(prints), "prints");
 
-    assertEquals(await exec(OPEN_TABLES), [], "tables that are open to others");
-    const copy = row.copyAfter ?? row.copyBefore;
-    if (Array.isArray(copy)) {
-      assertEquals(await readKeys("public.exported_keys"), copy, "the copy");
-    }
-    if (copy === "gone") {
-      const [row] = await exec("select to_regclass('exported_keys') as copy");
-      assertEquals(row, { copy: null });
-    }
-    // The role of the secret key has to be able to read the table, whatever was done to it.
-    await exec("set local role service_role");
-    assertEquals(await readKeys(), row.after, "the table");
-  });
+      assertEquals(await exec(OPEN_TABLES), [], "tables that are open to others");
+      const copies = await exec("select to_regclass('exported_keys')::text as name");
+      assertEquals(copies, [{ name: Array.isArray(copyAfter) ? "exported_keys" : null }]);
+      if (Array.isArray(copyAfter)) {
+        assertEquals(await readKeys("public.exported_keys"), withoutTimes(copyAfter), "the copy");
+      }
+      // The role of the secret key has to be able to read the table, whatever was done to it.
+      await exec("set local role service_role");
+      assertEquals(await readKeys(), withoutTimes(after), "the table");
+    });
+  }
 }
 
-Deno.test("pages: each statement of SQL has a heading of its own, and a test", async () => {
-  const tested = [...ROWS.map(({ heading }) => heading), ...WITH_TESTS_BELOW];
+Deno.test("SQL on the pages: each statement has a heading of its own, and a test", async () => {
+  const tested = [...Object.keys(ROWS), ...WITH_TESTS_BELOW];
   const headings: string[] = [];
   for (const page of PAGES) {
     for (const section of (await readPage(page)).split(/^#+ /m)) {
@@ -452,24 +277,19 @@ Deno.test("pages: each statement of SQL has a heading of its own, and a test", a
       headings.push(...Array(statements).fill(heading));
     }
   }
-  assertEquals(headings.toSorted(), [...new Set(tested)].sort());
+  assertEquals(headings.toSorted(), tested.sort());
 });
 
-Deno.test("docs/operate.md: Make a UUID prints a new one each time", async () => {
-  const statement = await readStatement(OPERATE, "Make a UUID");
-  const [first] = await exec(statement);
-  const [second] = await exec(statement);
-  assert(/^[0-9a-f-]{36}$/.test(`${first?.product}`));
-  assert(first?.product !== second?.product);
+Deno.test("SQL on the pages: Make a UUID", async () => {
+  const [row] = await exec(await readStatement("Make a UUID"));
+  assertMatch(`${row?.product}`, /^[0-9a-f-]{36}$/);
 });
 
-Deno.test("docs/operate.md: Issue 500 keys for a shop makes one batch of 500 unused keys", async () => {
+Deno.test("SQL on the pages: Issue 500 keys for a shop, which makes one batch of unused keys", async () => {
   await begin([BESSIES]);
-  const printed = await exec(
-    fillIn(await readStatement(OPERATE, "Issue 500 keys for a shop")),
-  );
+  const printed = await exec(fillIn(await readStatement("Issue 500 keys for a shop")));
   assertEquals(new Set(printed.map(({ id }) => id)).size, 500);
-  const list = await readStatement(OPERATE, "List the batches of a product");
+  const list = await readStatement("List the batches of a product");
   const batches = withoutTimes(await exec(fillIn(list)));
   assertEquals(batches, [{ keys: 500, used: 0 }, { keys: 1, used: 1 }]);
 });
@@ -517,17 +337,17 @@ const TABLES = [
 ];
 
 for (const { table, given, findings } of TABLES) {
-  Deno.test(`docs/operate.md: See whether the table qualifies, of ${table}`, async () => {
+  Deno.test(`SQL on the pages: See whether the table qualifies, of ${table}`, async () => {
     await begin([USED, BESSIES]);
     await exec(given);
     const heading = "See whether the table qualifies";
-    const rows = await exec(await readStatement(OPERATE, heading));
+    const rows = await exec(await readStatement(heading));
     const found = rows.map(({ finding, value }) => `${finding}: ${value}`);
     assertEquals(found, findings);
   });
 }
 
-Deno.test("docs/operate.md: Print the present rights prints grants that restore them", async () => {
+Deno.test("SQL on the pages: Print the present rights, which prints grants that restore them", async () => {
   await begin([]);
   await exec("grant select, update on table public.activation_keys to anon");
   const rights = () =>
@@ -535,9 +355,7 @@ Deno.test("docs/operate.md: Print the present rights prints grants that restore 
       from pg_class, aclexplode(relacl) where relname = 'activation_keys'
       order by 1, 2`);
   const before = await rights();
-  const grants = await exec(
-    await readStatement(OPERATE, "Print the present rights"),
-  );
+  const grants = await exec(await readStatement("Print the present rights"));
   await exec("revoke all on public.activation_keys from anon, service_role");
   await exec(grants.map(({ statement }) => statement).join("\n"));
   assertEquals(await rights(), before);
@@ -551,106 +369,57 @@ const PASTED = [
   "'); delete from public.activation_keys; --",
 ];
 
-for (const { page, heading, copyBefore } of ROWS) {
-  const statement = await readStatement(page, heading);
-  const takes = ["<key>", "<name>"].filter((text) => statement.includes(text));
-  for (const taken of takes) {
+for (const [heading, [row]] of Object.entries(ROWS)) {
+  const statement = await readStatement(heading);
+  for (const place of ["<key>", "<name>"].filter((place) => statement.includes(place))) {
     for (const text of PASTED) {
-      Deno.test(`${page}: ${heading}, with ${text} in the place of ${taken}`, async () => {
-        const isPutBack = heading === "Put a key back";
-        await begin(isPutBack ? [BESSIES] : [UNUSED, BESSIES], copyBefore);
+      Deno.test(`SQL on the pages: ${heading}, with ${text} in the place of ${place}`, async () => {
+        const before = heading === "Put a key back" ? [BESSIES] : [UNUSED, BESSIES];
+        await begin(before, row?.copyBefore);
         await exec("savepoint before_it");
-        const filled = taken === "<key>"
-          ? fillIn(statement, text)
-          : fillIn(statement, KEY, text);
+        const filled = place === "<key>" ? fillIn(statement, text) : fillIn(statement, KEY, text);
         await exec(filled).catch(async () => {
           Deno.exitCode = 0; // PGlite sets it after an error.
           await exec("rollback to savepoint before_it");
         });
-        const others = (await readKeys()).filter(({ id }) => id !== KEY);
-        assertEquals(others, [BESSIES], "keys that are not meant");
-        const [key] = (await readKeys()).filter(({ id }) => id === KEY);
-        if (taken === "<key>" && !isPutBack) assertEquals(key, UNUSED);
-        if (taken === "<name>" && key?.curr_user) {
-          assertEquals(key.curr_user, text, "the name that is stored");
-        }
+        const keys = await readKeys();
+        // A key that is no UUID changes nothing. A name is stored exactly, in no other key's row.
+        if (place === "<key>") return assertEquals<unknown>(keys, before);
+        assertEquals<unknown>(keys.filter(({ id }) => id !== KEY), [BESSIES]);
+        const named = keys.find(({ id }) => id === KEY)?.curr_user ?? text;
+        assertEquals(named, text, "the name that is stored");
       });
     }
   }
 }
 
-/** A command on a page, and what it prints. The key <key> has this user. */
+/** What the first curl under a heading prints, when the key <key> has this user. */
 const COMMANDS = [
-  {
-    page: OPERATE,
-    heading: "Deploy",
-    command: "curl",
-    user: null,
-    prints: "HTTP/1.1 499",
-  },
-  {
-    page: OPERATE,
-    heading: "Issue the key for alarms",
-    command: "curl",
-    user: "monitor",
-    prints: "HTTP/1.1 200",
-  },
-  {
-    page: OPERATE,
-    heading: "Try the example",
-    command: "curl",
-    user: null,
-    prints: '{"activated":true}',
-  },
-  {
-    page: OPERATE,
-    heading: "Issue a key by a request",
-    command: "curl",
-    user: null,
-    prints: '[{"id":"',
-  },
-  {
-    page: OPERATE,
-    heading: "Change the secret key",
-    command: "curl -i",
-    user: null,
-    prints: "HTTP/1.1 200",
-  },
-  {
-    page: INCIDENTS,
-    heading: "When something is wrong",
-    command: "curl",
-    user: "monitor",
-    prints: "HTTP/1.1 200",
-  },
-  {
-    page: INCIDENTS,
-    heading: "A secret key leaked",
-    command: "curl",
-    user: null,
-    prints: "HTTP/1.1 401",
-  },
+  { heading: "Deploy", user: null, prints: "HTTP/1.1 499" },
+  { heading: "Issue the key for alarms", user: "monitor", prints: "HTTP/1.1 200" },
+  { heading: "Try the example", user: null, prints: '{"activated":true}' },
+  { heading: "Issue a key by a request", user: null, prints: '[{"id":"' },
+  { heading: "Change the secret key", user: null, prints: "HTTP/1.1 200" },
+  { heading: "When something is wrong", user: "monitor", prints: "HTTP/1.1 200" },
+  { heading: "A secret key leaked", user: null, prints: "HTTP/1.1 401" },
 ];
 
-for (const { page, heading, command, user, prints } of COMMANDS) {
-  Deno.test(`${page}: ${heading}, the request prints ${prints}`, async () => {
-    const blocks = await readBlocks(page, "sh", heading);
-    const block = blocks.find((block) => block.startsWith(command))!;
+for (const { heading, user, prints } of COMMANDS) {
+  Deno.test(`commands on the pages: curl under ${heading} prints ${prints}`, async () => {
+    const curl = (await readOperators("sh", heading)).find((block) => block.startsWith("curl"));
     await using product = await service.issueKeys([user], PRODUCT);
-    const { id } = product.keys[0]!;
-    const { stdout } = await runLine(fillIn(block, id, "monitor"));
+    const { stdout } = await runLine(fillIn(curl!, product.keys[0]!.id, "monitor"));
     assertStringIncludes(stdout, prints);
   });
 }
 
-Deno.test("docs/operate.md: Erase a key from an export leaves the others", async () => {
+Deno.test("commands on the pages: Erase a key from an export, which leaves the others", async () => {
   await using folder = await makeTempFolder();
   const cwd = new URL("check-username-active/", folder.url);
   await Deno.mkdir(cwd);
   const file = new URL("keys-2026-01-02.json", folder.url);
   await Deno.writeTextFile(file, JSON.stringify([USED, BESSIES]));
-  const heading = "Erase a key from an export";
-  const [command = ""] = await readBlocks(OPERATE, "sh", heading);
+  const [command = ""] = await readOperators("sh", "Erase a key from an export");
   const filled = fillIn(command).replace("<export>", "2026-01-02");
   const { stdout } = await runLine(filled, { cwd });
   assertEquals(stdout.trim(), "1");

@@ -23,11 +23,11 @@ for (const page of PAGES) {
 Deno.test("pages: README.md has the contract's responses and limits", async () => {
   const page = await readPage("README.md");
   const rows = page.matchAll(/^\|.* \| (\d{3}) +\| `?(none|{.*})`? +\|$/gm);
-  const said = Array.from(rows, ([, status, body]) => `${status} ${body}`);
+  const listed = Array.from(rows, ([, status, body]) => `${status} ${body}`);
   const responses = Object.values(RESPONSES).map(({ status, body }) =>
     `${status} ${body ? JSON.stringify(body) : "none"}`
   );
-  assertEquals(new Set(said), new Set(responses));
+  assertEquals(new Set(listed), new Set(responses));
   assertStringIncludes(page, `over ${LIMITS.name} code points`);
   assertStringIncludes(page, `within ${LIMITS.bodyMs / 1000} s`);
   assertStringIncludes(page, `More than ${LIMITS.bodyBytes / 1024} KiB`);

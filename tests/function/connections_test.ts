@@ -17,8 +17,7 @@ const NO_ROW = "[]";
 const OK = "HTTP/1.1 200 OK\r\n";
 
 /** Returns the bytes of a whole response with this body. */
-const ok = (body: string) =>
-  `${OK}Content-Length: ${body.length}\r\n\r\n${body}`;
+const ok = (body: string) => `${OK}Content-Length: ${body.length}\r\n\r\n${body}`;
 
 const AMELIAS = ok(AMELIAS_ROW);
 const BESSIES = ok(AMELIAS_ROW.replace("Amelia", "Bessie"));
@@ -27,44 +26,32 @@ const BESSIES = ok(AMELIAS_ROW.replace("Amelia", "Bessie"));
  * What the Data API sends for each query about Amelia, byte for byte, before it closes the
  * connection; and the response of the function.
  */
-const ROWS: { when: string; sends: string[]; response: CONTRACT.Expected }[] = [
+const ROWS: { comes: string; sends: string[]; response: CONTRACT.Expected }[] = [
+  { comes: "a dropped connection, then Amelia's row", sends: ["", AMELIAS], response: ACTIVE },
   {
-    when: "the connection is dropped, and then Amelia's row comes",
-    sends: ["", AMELIAS],
-    response: ACTIVE,
-  },
-  {
-    when: "a response is cut by a byte, and then Amelia's row comes",
+    comes: "a response cut by a byte, then Amelia's row",
     sends: [AMELIAS.slice(0, -1), AMELIAS],
     response: ACTIVE,
   },
   {
-    when: "Amelia's row comes in gzip, without a length",
-    sends: [
-      OK + "Content-Encoding: gzip\r\n\r\n" +
-      gzipSync(AMELIAS_ROW).toString("latin1"),
-    ],
+    comes: "Amelia's row in gzip, without a length",
+    sends: [`${OK}Content-Encoding: gzip\r\n\r\n${gzipSync(AMELIAS_ROW).toString("latin1")}`],
     response: ACTIVE,
   },
   {
-    // The first response is another caller's, who is gone: it is rejected. The next query gets what
-    // Amelia's query should have got.
-    when:
-      "the connection carries a response of Bessie's too many, before Amelia's empty list",
+    // The first query gets Bessie's row, which is rejected. The second one gets Amelia's empty list.
+    comes: "one response too many, Bessie's, before Amelia's empty list",
     sends: [BESSIES + ok(NO_ROW), ok(NO_ROW)],
     response: NOT_FOUND,
   },
   {
-    when: "the status is 600, which is no status of HTTP",
+    comes: "a status of 600, which HTTP does not have",
     sends: [AMELIAS.replace("200", "600"), AMELIAS],
     response: DATABASE_ERROR,
   },
   {
-    when: "a redirect leads to Amelia's row",
-    sends: [
-      AMELIAS.replace("200 OK", "307 Elsewhere\r\nLocation: /"),
-      AMELIAS,
-    ],
+    comes: "a redirect to Amelia's row",
+    sends: [AMELIAS.replace("200 OK", "307 Elsewhere\r\nLocation: /"), AMELIAS],
     response: DATABASE_ERROR,
   },
 ];
@@ -82,8 +69,8 @@ const { url, output, ...edgeFunction } = await startFunction(dataApi.url);
 Deno.test.afterAll(() => edgeFunction[Symbol.asyncDispose]());
 Deno.test.afterAll(() => dataApi[Symbol.asyncDispose]());
 
-for (const { when, sends, response } of ROWS) {
-  Deno.test(`connections: ${response.status}, when ${when}`, async () => {
+for (const { comes, sends, response } of ROWS) {
+  Deno.test(`connections: ${comes} → ${response.status}`, async () => {
     toSend = sends;
     await assertResponse(askAt(url, PRODUCT, "Amelia"), response);
   });
@@ -105,32 +92,17 @@ Deno.test("connections: callers who hang up disturb nobody, and nothing is logge
 const PEM = new URL("localhost.pem", import.meta.url);
 
 /**
- * The connection that the function uses goes bad; new ones are sound. The Data API speaks HTTP/2, as
- * hosted, so eight lookups at once share a connection. A bad one answers 503 after `silentMs`.
+ * The connection that the function uses goes bad, and new ones are sound. The Data API speaks HTTP/2,
+ * as hosted, so eight lookups at once share a connection. A bad one answers 503 after `silentMs`.
  */
 const BAD_CONNECTIONS = [
-  {
-    name: "a silent connection costs one round of lookups",
-    silentMs: 6_000,
-    idleMs: 0,
-    statusesOfFirstRound: [500],
-  },
-  {
-    name: "a connection that only gives 503 costs nothing",
-    silentMs: 0,
-    idleMs: 0,
-    statusesOfFirstRound: [200],
-  },
-  {
-    name: "a connection that goes silent while it is idle costs nothing",
-    silentMs: 6_000,
-    idleMs: 12_000,
-    statusesOfFirstRound: [200],
-  },
+  { connection: "silent", silentMs: 6_000, idleMs: 0, firstRound: 500 },
+  { connection: "only giving 503", silentMs: 0, idleMs: 0, firstRound: 200 },
+  { connection: "silent since it was idle", silentMs: 6_000, idleMs: 12_000, firstRound: 200 },
 ];
 
-for (const row of BAD_CONNECTIONS) {
-  Deno.test(`connections: ${row.name}`, async () => {
+for (const { connection, silentMs, idleMs, firstRound } of BAD_CONNECTIONS) {
+  Deno.test(`connections: over one that is ${connection}, eight lookups get ${firstRound}, and the next ones 200`, async () => {
     let firstPort = 0; // Of the function. It identifies a connection.
     let isBad = false;
     const pem = await Deno.readTextFile(PEM);
@@ -139,7 +111,7 @@ for (const row of BAD_CONNECTIONS) {
       if (!isBad || remoteAddr.port !== firstPort) {
         return new Response(AMELIAS_ROW);
       }
-      await sleep(row.silentMs);
+      await sleep(silentMs);
       return new Response(null, { status: 503 });
     }, { cert: pem, key: pem });
     const env = { DENO_CERT: fileURLToPath(PEM) };
@@ -154,9 +126,9 @@ for (const row of BAD_CONNECTIONS) {
 
     assertEquals([await ask(), ...await askAtOnce()], Array(9).fill(200));
     isBad = true;
-    await sleep(row.idleMs);
+    await sleep(idleMs);
     const first = new Set(await askAtOnce());
-    assertEquals([...first], row.statusesOfFirstRound, "the first round");
+    assertEquals([...first], [firstRound], "the first round");
     assertEquals(await askAtOnce(), Array(8).fill(200), "the second round");
   });
 }

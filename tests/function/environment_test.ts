@@ -5,10 +5,7 @@ import { startFunction } from "../../tools/function_process.ts";
 
 /** Values of `SUPABASE_URL`, and what is read. Without `reads`, the value is rejected. */
 const URLS: { value: string; reads?: string }[] = [
-  {
-    value: "https://example.supabase.co",
-    reads: "https://example.supabase.co",
-  },
+  { value: "https://example.supabase.co", reads: "https://example.supabase.co" },
   { value: "" },
   { value: "ftp://s3cr3t" },
   { value: "http://s3cr3t@a" },
@@ -35,21 +32,9 @@ const KEYS: {
   { keys: '{"b":"x","a":"z"}', legacyKey: "y", reads: "x" },
   { keys: "{}", legacyKey: "y", reads: "y" },
   { keys: "", legacyKey: "y", reads: "y" },
-  {
-    keys: "s3cr3t",
-    legacyKey: "y",
-    error: "SUPABASE_SECRET_KEYS must",
-  },
-  {
-    keys: '{"a":""}',
-    legacyKey: "y",
-    error: "SUPABASE_SECRET_KEYS must",
-  },
-  {
-    keys: '{"a":"s3cr3t "}',
-    legacyKey: "y",
-    error: "SUPABASE_SECRET_KEYS must",
-  },
+  { keys: "s3cr3t", legacyKey: "y", error: "SUPABASE_SECRET_KEYS must" },
+  { keys: '{"a":""}', legacyKey: "y", error: "SUPABASE_SECRET_KEYS must" },
+  { keys: '{"a":"s3cr3t "}', legacyKey: "y", error: "SUPABASE_SECRET_KEYS must" },
   {
     keys: "",
     legacyKey: "s3cr3t\n",

@@ -17,233 +17,106 @@ const OTHER_CASE = { ...KEY, curr_user: curr_user.toUpperCase() };
 const OTHER_USER = { ...KEY, curr_user: "Amelia" };
 const OTHER_PRODUCT = { ...KEY, project_id: crypto.randomUUID() };
 
-/** What the Data API does with an attempt. */
-type Answer =
-  | { status: number; body: unknown; afterMs?: number }
-  | "silence"
-  | "the connection breaks";
+/** What comes back for an attempt: a response, nothing at all, or a connection that is dropped. */
+type Answer = { status: number; body: unknown; afterMs?: number } | "silence" | "drop";
 
-const ROW: Answer = { status: 200, body: [KEY] };
-const NO_ROW: Answer = { status: 200, body: [] };
-const HTML = "<h1>Bad gateway</h1>";
+const rows = (...body: unknown[]) => ({ status: 200, body });
+const CUT = { status: 200, body: "[" };
+/** What a gateway sends in place of the Data API. */
+const html = (status: number): Answer => ({ status, body: "<h1>Bad gateway</h1>" });
+/** What PostgREST sends for an error. */
+const error = (status: number, code: unknown): Answer => ({ status, body: { code } });
+
 /** What PostgREST returns for the queries in flight when PostgreSQL crashes. */
-const CRASH: Answer = { status: 400, body: { code: "", message: "" } };
+const CRASH = { status: 400, body: { code: "", message: "" } };
 /** What PostgREST returns when its connections to PostgreSQL are killed. */
-const KILLED: Answer = {
-  status: 503,
-  body: { code: "57P01", message: "terminating" },
-};
+const KILLED = { status: 503, body: { code: "57P01", message: "terminating" } };
 
-/** What becomes of one lookup. It either has an outcome, or fails and logs a line. */
+/** What is logged of a failure that has no code of PostgreSQL or PostgREST. */
+const http = (status: number) => ({ code: `http_${status}`, status });
+const MALFORMED = { code: "malformed", status: 200 };
+
+/** What becomes of a lookup: it has an outcome, or it fails and logs a line. */
 const ROWS: {
-  when: string;
+  /** What the Data API sends. */
+  sends: string;
   /** The answers to the attempts, in order. The last one is that to all further attempts. */
   answers: Answer[];
   outcome?: "active" | "not_found";
   logs?: { code: string; status: number };
-  attempts: number;
+  /** How many attempts there are: 1 by default. */
+  attempts?: number;
 }[] = [
   // A success is a list of rows of exactly this product and this user.
-  { when: "there is a row", answers: [ROW], outcome: "active", attempts: 1 },
-  {
-    when: "a row comes a millisecond before time is up",
-    answers: [{ ...ROW, afterMs: 4_999 }],
-    outcome: "active",
-    attempts: 1,
-  },
-  {
-    when: "there is no row",
-    answers: [NO_ROW],
-    outcome: "not_found",
-    attempts: 1,
-  },
-  {
-    when: "the row is another user's",
-    answers: [{ status: 200, body: [OTHER_USER] }],
-    logs: { code: "malformed", status: 200 },
-    attempts: 6,
-  },
-  {
-    when: "the row has another case of the name",
-    answers: [{ status: 200, body: [OTHER_CASE] }],
-    logs: { code: "malformed", status: 200 },
-    attempts: 6,
-  },
-  {
-    when: "the row is another product's",
-    answers: [{ status: 200, body: [OTHER_PRODUCT] }],
-    logs: { code: "malformed", status: 200 },
-    attempts: 6,
-  },
-  {
-    when: "another user's row is beside the right one",
-    answers: [{ status: 200, body: [KEY, OTHER_USER] }],
-    logs: { code: "malformed", status: 200 },
-    attempts: 6,
-  },
-  {
-    when: "null is beside the right row",
-    answers: [{ status: 200, body: [KEY, null] }],
-    logs: { code: "malformed", status: 200 },
-    attempts: 6,
-  },
-  {
-    when: "the body is an object in place of a list",
-    answers: [{ status: 200, body: KEY }],
-    logs: { code: "malformed", status: 200 },
-    attempts: 6,
-  },
-  {
-    when: "the status is 206, so that rows may be left out",
-    answers: [{ status: 206, body: [] }],
-    logs: { code: "http_206", status: 206 },
-    attempts: 1,
-  },
+  { sends: "a row", answers: [rows(KEY)], outcome: "active" },
+  { sends: "a row in time", answers: [{ ...rows(KEY), afterMs: 4_999 }], outcome: "active" },
+  { sends: "no row", answers: [rows()], outcome: "not_found" },
+  { sends: "another user's row", answers: [rows(OTHER_USER)], logs: MALFORMED, attempts: 6 },
+  { sends: "the name in capitals", answers: [rows(OTHER_CASE)], logs: MALFORMED, attempts: 6 },
+  { sends: "another product's row", answers: [rows(OTHER_PRODUCT)], logs: MALFORMED, attempts: 6 },
+  { sends: "a row too many", answers: [rows(KEY, OTHER_USER)], logs: MALFORMED, attempts: 6 },
+  { sends: "a row, and null", answers: [rows(KEY, null)], logs: MALFORMED, attempts: 6 },
+  { sends: "no list", answers: [{ status: 200, body: KEY }], logs: MALFORMED, attempts: 6 },
+  { sends: "a 206, which may be cut", answers: [{ status: 206, body: [] }], logs: http(206) },
 
   // A failure that may pass is asked again.
+  { sends: "a cut list, then a row", answers: [CUT, rows(KEY)], outcome: "active", attempts: 2 },
+  { sends: "a drop, then a row", answers: ["drop", rows(KEY)], outcome: "active", attempts: 2 },
+  { sends: "a 502, then a row", answers: [html(502), rows(KEY)], outcome: "active", attempts: 2 },
+  { sends: "a 599, then a row", answers: [html(599), rows(KEY)], outcome: "active", attempts: 2 },
+  { sends: "a crash, then a row", answers: [CRASH, rows(KEY)], outcome: "active", attempts: 2 },
   {
-    when: "a list is cut, and then there is a row",
-    answers: [{ status: 200, body: "[" }, ROW],
+    sends: "a 401 with PGRST303, then a row",
+    answers: [error(401, "PGRST303"), rows(KEY)],
     outcome: "active",
     attempts: 2,
   },
   {
-    when: "the connection breaks, and then there is a row",
-    answers: ["the connection breaks", ROW],
-    outcome: "active",
-    attempts: 2,
-  },
-  {
-    when: "there is a 502, and then a row",
-    answers: [{ status: 502, body: HTML }, ROW],
-    outcome: "active",
-    attempts: 2,
-  },
-  {
-    when: "there is a 599, and then a row",
-    answers: [{ status: 599, body: HTML }, ROW],
-    outcome: "active",
-    attempts: 2,
-  },
-  {
-    when: "PostgreSQL crashes, and then there is a row",
-    answers: [CRASH, ROW],
-    outcome: "active",
-    attempts: 2,
-  },
-  {
-    when: "there is a 401 with PGRST303, and then a row",
-    answers: [{ status: 401, body: { code: "PGRST303" } }, ROW],
-    outcome: "active",
-    attempts: 2,
-  },
-  {
-    when: "there is a 503 each time",
+    sends: "a 503 each time",
     answers: [KILLED],
     logs: { code: "57P01", status: 503 },
     attempts: 6,
   },
   {
-    when: "the connection breaks each time",
-    answers: ["the connection breaks"],
+    sends: "a drop each time",
+    answers: ["drop"],
     logs: { code: "unreachable", status: 0 },
     attempts: 6,
   },
 
   // Silence is waited for, and not asked again.
+  { sends: "silence", answers: ["silence", rows(KEY)], logs: { code: "timeout", status: 0 } },
   {
-    when: "there is silence",
-    answers: ["silence", ROW],
-    logs: { code: "timeout", status: 0 },
-    attempts: 1,
-  },
-  {
-    when: "there is a 503, and then silence",
-    answers: [KILLED, "silence", ROW],
+    sends: "a 503, then silence",
+    answers: [KILLED, "silence", rows(KEY)],
     logs: { code: "57P01", status: 503 },
     attempts: 2,
   },
 
   // Any other failure is final. A 404 is no empty list.
-  {
-    when: "there is a 400 with PGRST303",
-    answers: [{ status: 400, body: { code: "PGRST303" } }],
-    logs: { code: "PGRST303", status: 400 },
-    attempts: 1,
-  },
-  {
-    when: "there is a 401 with an empty code",
-    answers: [{ status: 401, body: { code: "" } }],
-    logs: { code: "http_401", status: 401 },
-    attempts: 1,
-  },
-  {
-    when: "there is a 404 with PGRST205",
-    answers: [{ status: 404, body: { code: "PGRST205" } }],
-    logs: { code: "PGRST205", status: 404 },
-    attempts: 1,
-  },
-  {
-    when: "there is a 404 with an empty list",
-    answers: [{ status: 404, body: " \n[]" }],
-    logs: { code: "http_404", status: 404 },
-    attempts: 1,
-  },
-  {
-    when: "there is a 404 without a body",
-    answers: [{ status: 404, body: "" }],
-    logs: { code: "http_404", status: 404 },
-    attempts: 1,
-  },
-  {
-    when: "there is a 500 with null",
-    answers: [{ status: 500, body: null }],
-    logs: { code: "http_500", status: 500 },
-    attempts: 1,
-  },
-  {
-    when: "there is a 501",
-    answers: [{ status: 501, body: HTML }],
-    logs: { code: "http_501", status: 501 },
-    attempts: 1,
-  },
+  { sends: "400", answers: [error(400, "PGRST303")], logs: { code: "PGRST303", status: 400 } },
+  { sends: "401", answers: [error(401, "")], logs: http(401) },
+  { sends: "404", answers: [error(404, "PGRST205")], logs: { code: "PGRST205", status: 404 } },
+  { sends: "404 with an empty list", answers: [{ status: 404, body: " \n[]" }], logs: http(404) },
+  { sends: "404 without a body", answers: [{ status: 404, body: "" }], logs: http(404) },
+  { sends: "500 with null", answers: [{ status: 500, body: null }], logs: http(500) },
+  { sends: "501", answers: [html(501)], logs: http(501) },
 
   // A code is logged only if it has the form of one.
+  { sends: "500", answers: [error(500, "PGRSTX00")], logs: { code: "PGRSTX00", status: 500 } },
+  { sends: "a code in lower case", answers: [error(400, "42p01")], logs: http(400) },
+  { sends: "a code with a digit too many", answers: [error(400, "PGRST1000")], logs: http(400) },
   {
-    when: "the code is PGRSTX00",
-    answers: [{ status: 500, body: { code: "PGRSTX00" } }],
-    logs: { code: "PGRSTX00", status: 500 },
-    attempts: 1,
+    sends: "a code with a line break behind it",
+    answers: [error(400, "42501\n")],
+    logs: http(400),
   },
-  {
-    when: "the code is in lower case",
-    answers: [{ status: 400, body: { code: "42p01" } }],
-    logs: { code: "http_400", status: 400 },
-    attempts: 1,
-  },
-  {
-    when: "the code has a digit too many",
-    answers: [{ status: 400, body: { code: "PGRST1000" } }],
-    logs: { code: "http_400", status: 400 },
-    attempts: 1,
-  },
-  {
-    when: "the code has a line break behind it",
-    answers: [{ status: 400, body: { code: "42501\n" } }],
-    logs: { code: "http_400", status: 400 },
-    attempts: 1,
-  },
-  {
-    when: "the code is in a list",
-    answers: [{ status: 400, body: { code: ["42501"] } }],
-    logs: { code: "http_400", status: 400 },
-    attempts: 1,
-  },
+  { sends: "a code in a list", answers: [error(400, ["42501"])], logs: http(400) },
 ];
 
-for (const { when, answers, outcome, logs, attempts } of ROWS) {
-  const result = outcome ?? `logs ${logs?.code}`;
-  Deno.test(`lookup: ${result} after ${attempts} attempts, when ${when}`, async () => {
+for (const { sends, answers, outcome, logs, attempts = 1 } of ROWS) {
+  const result = outcome ?? `${logs?.code}, status ${logs?.status}`;
+  Deno.test(`lookup: ${sends} → ${result}, attempts: ${attempts}`, async () => {
     const seen = await simulate(answers);
     assertEquals(seen.outcome, outcome ?? "lookup_failed");
     const line = { event: "lookup_failed", ...logs, duration_ms: seen.ms };
@@ -255,7 +128,7 @@ for (const { when, answers, outcome, logs, attempts } of ROWS) {
 }
 
 Deno.test("lookup: asks for the one row, with the secret key, and follows no redirect", async () => {
-  const { queries: [query] } = await simulate([ROW]);
+  const { queries: [query] } = await simulate([rows(KEY)]);
   const { url, method, headers, redirect } = query!;
   assertEquals(method + url, "GET" + URL + LOOKUP.path);
   assertEquals(headers.get("apikey"), "secret key");
@@ -264,12 +137,7 @@ Deno.test("lookup: asks for the one row, with the secret key, and follows no red
 });
 
 /** When attempts begin, in milliseconds, if `Math.random` returns this number. */
-const TIMES: {
-  when: string;
-  answers: Answer[];
-  random: number;
-  attemptsAt: number[];
-}[] = [
+const TIMES: { when: string; answers: Answer[]; random: number; attemptsAt: number[] }[] = [
   {
     when: "each fails at once, with the shortest delays",
     answers: [KILLED],
@@ -285,7 +153,7 @@ const TIMES: {
   {
     // All others are due by then. One of them begins, after a delay of 125 ms.
     when: "the first one fails after 4,600 ms, with a medium delay",
-    answers: [{ status: 503, body: HTML, afterMs: 4_600 }, "silence"],
+    answers: [{ ...KILLED, afterMs: 4_600 }, "silence"],
     random: 0.5,
     attemptsAt: [0, 4_725],
   },
@@ -300,66 +168,56 @@ for (const { when, answers, random, attemptsAt } of TIMES) {
 
 /**
  * What becomes of the connections. `make 1` is that the first pool of connections is made, `ask 1`
- * that a query goes over it, and `close 1` that it is closed. A pool stays in use for good unless a
- * row says otherwise. Three lookups begin at 0 ms, at 100 ms and at 6,000 ms.
+ * that a query goes over it, and `close 1` that it is closed.
  */
 const CONNECTIONS: {
   when: string;
   answers: Answer[];
+  /** When lookups begin, in milliseconds: by default, two together, and one later. */
   beginAt?: number[];
   /** How many pools can be made. */
   pools?: number;
   events: string;
 }[] = [
+  { when: "all get a row", answers: [rows(KEY)], events: "make 1, ask 1, ask 1, ask 1" },
+  { when: "all fail for good", answers: [html(403)], events: "make 1, ask 1, ask 1, ask 1" },
   {
-    when: "all lookups get a row",
-    answers: [ROW],
-    events: "make 1, ask 1, ask 1, ask 1",
-  },
-  {
-    when: "all lookups fail for good",
-    answers: [{ status: 403, body: HTML }],
-    events: "make 1, ask 1, ask 1, ask 1",
-  },
-  {
-    // Its next attempt already goes over the new connections.
-    when:
-      "the first attempt of a single lookup gets a 503, and the second one a row",
-    answers: [KILLED, ROW],
+    // The second attempt already goes over the new pool.
+    when: "a single lookup gets a 503, and then a row",
+    answers: [KILLED, rows(KEY)],
     beginAt: [0],
     events: "make 1, ask 1, make 2, close 1, ask 2",
   },
   {
     // Two lookups fail on the first pool, and only the first of them replaces it. The third lookup
-    // fails on the second pool and replaces that.
-    when: "all lookups get a 503 just before their time is up",
+    // fails on the second pool, and replaces that.
+    when: "all get a 503 just before time is up",
     answers: [{ ...KILLED, afterMs: 4_999 }],
     events: "make 1, ask 1, ask 1, make 2, close 1, ask 2, make 3, close 2",
   },
   {
-    when: "all lookups get silence: as with the 503",
+    when: "all get silence, which is as with that 503",
     answers: ["silence"],
     events: "make 1, ask 1, ask 1, make 2, close 1, ask 2, make 3, close 2",
   },
   {
-    when: "all lookups get silence, and no second pool can be made",
+    when: "all get silence, and no second pool can be made",
     answers: ["silence"],
     pools: 1,
     events: "make 1, ask 1, ask 1, ask 1",
   },
   {
-    // Deno's own connections, which have no number here, are then used.
-    when: "all lookups get silence, and no pool can be made at all",
+    // Deno's own connections are then used. They have no number, which is 0 here.
+    when: "all get silence, and no pool can be made at all",
     answers: ["silence"],
     pools: 0,
     events: "ask 0, ask 0, ask 0",
   },
 ];
 
-for (const { when, answers, beginAt, pools, events } of CONNECTIONS) {
-  Deno.test(`lookup: its connections, when ${when}`, async () => {
-    const options = { beginAt: beginAt ?? [0, 100, 6_000], pools };
-    const seen = await simulate(answers, options);
+for (const { when, answers, beginAt = [0, 100, 6_000], pools = 9, events } of CONNECTIONS) {
+  Deno.test(`lookup: its connections when ${when}`, async () => {
+    const seen = await simulate(answers, { beginAt, pools });
     assertEquals(seen.events.join(", "), events);
   });
 }
@@ -370,22 +228,14 @@ function responseOf({ status, body }: { status: number; body: unknown }) {
   return new Response(text, { status });
 }
 
-interface Circumstances {
-  /** When the lookups begin, in milliseconds. */
-  beginAt?: number[] | undefined;
-  /** What `Math.random` returns. */
-  random?: number;
-  /** How many pools of connections can be made. */
-  pools?: number | undefined;
-}
-
 /**
  * Lets lookups begin, and time pass until they have ended. Meanwhile, the wall clock is set, which
  * changes nothing.
  */
 async function simulate(
   answers: Answer[],
-  { beginAt = [0], random = 0.5, pools = 9 }: Circumstances = {},
+  // When lookups begin, in ms; what `Math.random` returns; how many pools of connections can be made.
+  { beginAt = [0], random = 0.5, pools = 9 } = {},
 ) {
   /** What becomes of the last lookup; and what all of them do. */
   const seen = {

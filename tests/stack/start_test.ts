@@ -37,10 +37,7 @@ Deno.test("start: it names a taken port, serves edits, tells mistakes, and ends 
   assertStringIncludes(second.stderr, "deno task start --port 8321");
 
   const url = start.url + project.CHECK_PATH;
-  const file = new URL(
-    `${project.FUNCTION_FOLDER_PATH}responses.ts`,
-    clone.url,
-  );
+  const file = new URL(`${project.FUNCTION_FOLDER_PATH}responses.ts`, clone.url);
   const code = await Deno.readTextFile(file);
   const save = (text: string, holds: () => unknown) => {
     const write = () => Deno.writeTextFileSync(file, text);
@@ -67,7 +64,6 @@ Deno.test("start: it names a taken port, serves edits, tells mistakes, and ends 
   const pid = Number(pidOf());
   start.child.kill("SIGINT");
   await start.ended;
-  const hasEnded = () =>
-    Promise.try(process.kill, pid, 0).then(() => false, () => true);
+  const hasEnded = () => Promise.try(process.kill, pid, 0).then(() => false, () => true);
   await waitUntil(hasEnded, () => `process ${pid} still runs`);
 });

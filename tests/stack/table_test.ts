@@ -1,28 +1,38 @@
 /** What the table takes, and how the lookup reads it. */
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { openDatabase } from "../../tools/database.ts";
-import { LIMITS, LOOKUP } from "../support/contract.ts";
+import { LOOKUP } from "../support/contract.ts";
 
 const database = await openDatabase();
 Deno.test.afterAll(() => database[Symbol.asyncDispose]());
 
-const ID = "gen_random_uuid()";
+const UUID = "gen_random_uuid()";
 const LENGTH = "activation_keys_curr_user_length";
-/** The product and the user of a key, in SQL; and what rejects it, if anything does. */
-const KEYS: [product: string, user: string, rejectedBy?: string][] = [
-  [ID, "null"],
-  [ID, `repeat('🛩', ${LIMITS.name})`],
-  [ID, `repeat('a', ${LIMITS.name + 1})`, LENGTH],
-  [ID, "''", LENGTH],
-  ["null", "'a'", "project_id"],
-  ["'6f3b1d52'", "'a'", "type uuid"],
+/** The columns of a new key, in SQL; and what rejects the key, if anything does. */
+const KEYS = [
+  { key: "no user yet", project_id: UUID, curr_user: "null" },
+  { key: "a user of 256 code points", project_id: UUID, curr_user: "repeat('🛩', 256)" },
+  {
+    key: "a user of 257 code points",
+    project_id: UUID,
+    curr_user: "repeat('a', 257)",
+    rejectedBy: LENGTH,
+  },
+  { key: "an empty user", project_id: UUID, curr_user: "''", rejectedBy: LENGTH },
+  { key: "no product", project_id: "null", curr_user: "'a'", rejectedBy: "project_id" },
+  {
+    key: "a product that is no UUID",
+    project_id: "'6f3b1d52'",
+    curr_user: "'a'",
+    rejectedBy: "type uuid",
+  },
 ];
 
-for (const [product, user, rejectedBy] of KEYS) {
-  const result = rejectedBy ? `rejected by ${rejectedBy}` : "accepted";
-  Deno.test(`table: a key (${product}, ${user}) is ${result}`, async () => {
+for (const { key, project_id, curr_user, rejectedBy } of KEYS) {
+  const verb = rejectedBy ? "rejects" : "accepts";
+  Deno.test(`table: it ${verb} a key with ${key}`, async () => {
     const insert = `insert into public.activation_keys (project_id, curr_user)
-      values (${product}, ${user})`;
+      values (${project_id}, ${curr_user})`;
     if (!rejectedBy) return void await database.exec(insert);
     await assertRejects(() => database.exec(insert), Error, rejectedBy);
     Deno.exitCode = 0; // After an error, PGlite sets it, and Deno would fail the test.

@@ -70,11 +70,7 @@ export async function issueKeys(
 }
 
 /** For tests that change keys: does so as an operator's back end does, with the secret key. */
-export async function changeKeys(
-  method: string,
-  search: string,
-  rows?: unknown,
-) {
+export async function changeKeys(method: string, search: string, rows?: unknown) {
   const url = urlOf(`/rest/v1/activation_keys${search}`);
   const type = { "Content-Type": "application/json" };
   const headers = { apikey: settings.SECRET_KEY, ...type };

@@ -92,9 +92,7 @@ export function createLookup(url: string, secretKey: string) {
         // response too many brings another caller's row. Another caller's empty list cannot be told
         // from one's own. Only status 200 counts: a 206 may leave rows out.
         const isSound = status === 200 && Array.isArray(data) &&
-          data.every((row) =>
-            row?.project_id === project_id && row.curr_user === username
-          );
+          data.every((row) => row?.project_id === project_id && row.curr_user === username);
         if (isSound) return data.length > 0 ? "active" : "not_found";
         const { mayPass, ...logged } = failureOf(result);
         failure = logged;
