@@ -317,7 +317,7 @@ for (const { when, stored, status, atOnce, afterLanding } of IN_FLIGHT) {
   });
 }
 
-Deno.test("page's panel: a 200 for another name cancels the lock that waits", async () => {
+Deno.test("page's panel: asking about another name cancels the lock that waits", async () => {
   const typed = { name: "Bessie", key: "" };
   const panel = load({ stored: JUST_NOW, typed, isFlying: true });
   const { sendForm } = panel.startPage();

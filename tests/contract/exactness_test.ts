@@ -11,7 +11,7 @@ const PIECES = [
   // Case and compatibility: kinds of i, s, K and sigma; ligatures, superscript, circled, wide.
   ..."aAzZiI\u0130\u0131\u00df\u1e9es\u017fkK\u212a\u00e5\u00c5\u212b",
   ..."\u03a3\u03c3\u03c2\ufb01\ufb00\u00b2\u2460\uff21\uff41",
-  // Composed and decomposed, and what ß becomes in upper case.
+  // Composed and decomposed, and what ß is folded to.
   ..."ss e\u0301 \u00e9 i\u0307 A\u030a \uac01 \u1100\u1161\u11a8".split(" "),
   // Zero width, direction, variation, joiners.
   ..."\u200b\u200c\u200d\u2060\ufeff\u00ad\u202a\u202e\u2066\u2069\ufe0f\u034f\u180e",

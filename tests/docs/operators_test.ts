@@ -18,7 +18,7 @@ interface Key {
   id: string;
   project_id: string;
   curr_user: string | null;
-  /** By default, a time that no other key has. */
+  /** By default, another time than <time>. */
   created_at?: string;
 }
 
@@ -36,7 +36,7 @@ const KEY_4 = "2b7e4c80-91d5-4f36-a0c8-6e13d9f52744";
 const BESSIES: Key = { id: KEY_2, project_id: PRODUCT, curr_user: "Bessie" };
 const UNUSED_3: Key = { id: KEY_3, project_id: PRODUCT, curr_user: null };
 const UNUSED_4: Key = { id: KEY_4, project_id: PRODUCT, curr_user: null };
-// Keys of the batch <time>.
+// Keys whose `created_at` is <time>.
 const OTHER_PRODUCT_OF_BATCH: Key = { ...OF_OTHER_PRODUCT, created_at: TIME };
 const BESSIES_OF_BATCH: Key = { ...BESSIES, created_at: TIME };
 const UNUSED_OF_BATCH: Key = { ...UNUSED_3, created_at: TIME };

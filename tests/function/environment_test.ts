@@ -21,7 +21,7 @@ for (const { value, reads } of URLS) {
   });
 }
 
-/** Values of both variables with keys; and the key that is read, or how the error begins. */
+/** Values of both variables with keys; and the key that is read, or what the error says. */
 const KEYS: {
   keys: string;
   legacyKey: string;
