@@ -9,109 +9,112 @@ import { assertResponse } from "../support/requests.ts";
 const KIB = 1_024;
 const time = FakeTimers.install({ toFake: ["setTimeout", "clearTimeout"] });
 
-/** What arrives next: a piece of so many bytes, or nothing for a while, or the body breaks off. */
-type Part = { bytes: number } | { waitMs: number } | "breaks off";
+/** What arrives next: a piece of this size in bytes, or nothing for a while; or the body breaks off. */
+type Part = { size: number } | { pauseMs: number } | "breaks off";
 
 /** Repeats parts. */
 const times = (count: number, ...parts: Part[]) => Array<Part[]>(count).fill(parts).flat();
 
 /** A body that is not whole within 10 s: a byte arrives every 9 s. */
-const SLOW = times(9, { bytes: 1 }, { waitMs: 9_000 });
+const SLOW = times(9, { size: 1 }, { pauseMs: 9_000 });
 
 const ROWS: {
-  body: string;
+  when: string;
   headers?: Record<string, string>;
+  /** What the caller sends. After the last part, the body is whole. */
   arrives: Part[];
-  /** How many bytes are read, or the status of the response; and when that is known. */
-  bytes?: number;
+  /** The length of the body that is returned, in bytes; or the status of the response. */
+  length?: number;
   status?: number;
+  /** When that is known, in milliseconds after the first read. */
   atMs: number;
 }[] = [
-  { body: "16 KiB in pieces", arrives: times(16, { bytes: KIB }), bytes: 16 * KIB, atMs: 0 },
+  { when: "16 KiB in pieces", arrives: times(16, { size: KIB }), length: 16 * KIB, atMs: 0 },
   {
-    body: "256 KiB, read to its end before the response",
-    arrives: [...times(16, { bytes: 16 * KIB }), { waitMs: 400 }],
+    when: "256 KiB, which are read to their end before the response",
+    arrives: [...times(16, { size: 16 * KIB }), { pauseMs: 400 }],
     status: 413,
     atMs: 400,
   },
   {
-    body: "256 KiB and a byte, whose end is not waited for",
-    arrives: [...times(16, { bytes: 16 * KIB }), { bytes: 1 }, { waitMs: 400 }],
+    when: "256 KiB and a byte, whose end is not waited for",
+    arrives: [...times(16, { size: 16 * KIB }), { size: 1 }, { pauseMs: 400 }],
     status: 413,
     atMs: 0,
   },
-  // A byte that comes alone counts as 64, so 4,096 of them count as 256 KiB.
-  { body: "4,096 single bytes", arrives: times(4_096, { bytes: 1 }), bytes: 4_096, atMs: 0 },
-  { body: "4,097 single bytes", arrives: times(4_097, { bytes: 1 }), status: 413, atMs: 0 },
+  // Each piece counts as 64 bytes at least, so 4,096 pieces count as the 256 KiB that are read.
+  { when: "4,096 single bytes", arrives: times(4_096, { size: 1 }), length: 4_096, atMs: 0 },
+  { when: "4,097 single bytes", arrives: times(4_097, { size: 1 }), status: 413, atMs: 0 },
   {
-    body: "9,000 single bytes, of a declared length",
+    // A body that is declared to be short is read in one call, which does not count pieces.
+    when: "9,000 single bytes, of a declared length",
     headers: { "Content-Length": "9000" },
-    arrives: times(9_000, { bytes: 1 }),
-    bytes: 9_000,
+    arrives: times(9_000, { size: 1 }),
+    length: 9_000,
     atMs: 0,
   },
   {
-    body: "over 16 KiB in chunks, whose Content-Length of 1 means nothing",
+    when: "over 16 KiB in chunks, whose Content-Length of 1 means nothing",
     headers: { "Content-Length": "1", "Transfer-Encoding": "chunked" },
-    arrives: [{ bytes: 16 * KIB }, { bytes: 1 }],
+    arrives: [{ size: 16 * KIB }, { size: 1 }],
     status: 413,
     atMs: 0,
   },
   {
-    body: "whole after 9.99 s",
-    arrives: [{ bytes: 1 }, { waitMs: 9_990 }, { bytes: 1 }],
-    bytes: 2,
+    when: "whole after 9.99 s",
+    arrives: [{ size: 1 }, { pauseMs: 9_990 }, { size: 1 }],
+    length: 2,
     atMs: 9_990,
   },
-  { body: "not whole after 10 s", arrives: SLOW, status: 408, atMs: 10_000 },
+  { when: "not whole after 10 s", arrives: SLOW, status: 408, atMs: 10_000 },
   {
-    body: "not whole after 10 s, of a declared length",
+    when: "not whole after 10 s, of a declared length",
     headers: { "Content-Length": "60" },
     arrives: SLOW,
     status: 408,
     atMs: 10_000,
   },
   {
-    body: "too long, and not whole after 10 s",
-    arrives: [{ bytes: 16 * KIB }, ...SLOW],
+    when: "too long, and not whole after 10 s",
+    arrives: [{ size: 16 * KIB }, ...SLOW],
     status: 408,
     atMs: 10_000,
   },
   {
-    body: "broken off after 50 ms",
-    arrives: [{ bytes: 1 }, { waitMs: 50 }, "breaks off"],
+    when: "broken off after 50 ms",
+    arrives: [{ size: 1 }, { pauseMs: 50 }, "breaks off"],
     status: 408,
     atMs: 50,
   },
   {
-    body: "broken off, of a declared length",
+    when: "broken off, of a declared length",
     headers: { "Content-Length": "60" },
-    arrives: [{ bytes: 1 }, "breaks off"],
+    arrives: [{ size: 1 }, "breaks off"],
     status: 408,
     atMs: 0,
   },
   {
-    body: "too long, and broken off",
-    arrives: [{ bytes: 16 * KIB }, { bytes: 1 }, "breaks off"],
+    when: "too long, and broken off",
+    arrives: [{ size: 16 * KIB }, { size: 1 }, "breaks off"],
     status: 408,
     atMs: 0,
   },
 ];
 
-for (const { body, headers, arrives, ...expected } of ROWS) {
-  // Deno 2.9 has no BYOB reader for a body that has arrived already.
-  for (const reader of ["BYOB", "default"]) {
-    const result = expected.status ?? `${expected.bytes} bytes`;
-    Deno.test(`body: ${body}, with a ${reader} reader → ${result}`, async () => {
+for (const { when, headers, arrives, ...expected } of ROWS) {
+  // Deno 2.9 has no byte stream for a body that has arrived already.
+  for (const kind of ["byte", "default"]) {
+    const result = expected.status ?? `${expected.length} bytes`;
+    Deno.test(`body: ${when}, as a ${kind} stream → ${result}`, async () => {
       time.reset();
-      const bytes = streamOf(arrives);
-      const stream = reader === "BYOB" ? bytes : bytes.pipeThrough(new TransformStream());
-      const reading = read(stream, headers);
+      const byteStream = streamOf(arrives);
+      const stream = kind === "byte" ? byteStream : byteStream.pipeThrough(new TransformStream());
+      const reading = readFrom(stream, headers);
       await time.tickAsync(100_000);
       const { timersLeft, ...seen } = await reading;
       assertEquals<unknown>(seen, expected);
-      // After a 408, the timers of this test's own body go on.
-      if (expected.status !== 408) assertEquals(timersLeft, 0, "timers left running");
+      // When time is up, the pause of a slow body still runs: its timer is this test's.
+      assertEquals(timersLeft, expected.atMs === 10_000 ? 1 : 0, "timers left running");
     });
   }
 }
@@ -120,8 +123,9 @@ Deno.test("body: of one that is too long, less than 64 KiB are kept; after 10 s,
   time.reset();
   const before = Deno.memoryUsage().external;
   let cancelled = 0;
-  const endless = [...times(16, { bytes: 16 * KIB }), { waitMs: 60_000 }];
-  const reading = Array.from({ length: 64 }, () => read(streamOf(endless, () => cancelled++)));
+  const unfinished = [...times(16, { size: 16 * KIB }), { pauseMs: 60_000 }];
+  const count = () => void cancelled++;
+  const reading = Array.from({ length: 64 }, () => readFrom(streamOf(unfinished, count)));
   await time.tickAsync(0);
   const kept = (Deno.memoryUsage().external - before) / reading.length;
   await time.tickAsync(10_000);
@@ -134,13 +138,13 @@ Deno.test("body: the response to one that is not whole in time is the contract's
   assertResponse(respond("request_timeout"), TIMEOUT));
 
 /** Reads a body. Returns its length or the response's status, when, and how many timers then run. */
-async function read(body: ReadableStream, headers = {}) {
+async function readFrom(body: ReadableStream, headers = {}) {
   const request = new Request("http://x", { method: "POST", headers, body });
-  const read = await readBody(request);
+  const result = await readBody(request);
   const seen = { atMs: time.now, timersLeft: time.countTimers() };
-  return "bytes" in read
-    ? { bytes: read.bytes.length, ...seen }
-    : { status: respond(read.rejectedAs).status, ...seen };
+  return "bytes" in result
+    ? { length: result.bytes.length, ...seen }
+    : { status: respond(result.rejectedAs).status, ...seen };
 }
 
 /** A body as it comes over the network: each part begins once the one before was read. */
@@ -153,8 +157,8 @@ function streamOf(parts: Part[], cancel = () => {}): ReadableStream {
     async pull(controller) {
       for (const part of left) {
         if (part === "breaks off") return controller.error(new Error(part));
-        if ("bytes" in part) return controller.byobRequest?.respond(part.bytes);
-        await new Promise((resolve) => setTimeout(resolve, part.waitMs));
+        if ("size" in part) return controller.byobRequest?.respond(part.size);
+        await new Promise((resolve) => setTimeout(resolve, part.pauseMs));
       }
       controller.close();
       controller.byobRequest?.respond(0);

@@ -1,59 +1,56 @@
-/** What the function reads from its environment, and what it rejects. */
+/**
+ * What the function reads from its environment, and what it rejects. In a value that is rejected,
+ * `s3cr3t` stands for a password or a key, which no error may quote.
+ */
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import * as environment from "../../supabase/functions/check-username-active/environment.ts";
 import { startFunction } from "../../tools/function_process.ts";
 
-/** Values of `SUPABASE_URL`, and what is read. Without `reads`, the value is rejected. */
-const URLS: { value: string; reads?: string }[] = [
-  { value: "https://example.supabase.co", reads: "https://example.supabase.co" },
-  { value: "" },
-  { value: "ftp://s3cr3t" },
-  { value: "http://s3cr3t@a" },
-  { value: "http://a?s3cr3t" },
+/** Values of `SUPABASE_URL`. Without `reads`, the value is rejected. */
+const URLS = [
+  { when: "an address", value: "https://a.supabase.co", reads: "https://a.supabase.co" },
+  { when: "empty", value: "" },
+  { when: "an address of FTP", value: "ftp://s3cr3t" },
+  { when: "an address with a password", value: "http://s3cr3t@a" },
+  { when: "an address with a query", value: "http://a?s3cr3t" },
 ];
 
-for (const { value, reads } of URLS) {
-  const result = reads ? `read as ${reads}` : "rejected";
-  Deno.test(`environment: SUPABASE_URL=${value} is ${result}`, () => {
+for (const { when, value, reads } of URLS) {
+  Deno.test(`environment: SUPABASE_URL is ${when} → it is ${reads ? "read" : "rejected"}`, () => {
     Deno.env.set("SUPABASE_URL", value);
     if (reads) return assertEquals(environment.readSupabaseUrl(), reads);
     assertRejected(environment.readSupabaseUrl, "SUPABASE_URL must");
   });
 }
 
-/** Values of both variables with keys; and the key that is read, or what the error says. */
-const KEYS: {
-  keys: string;
-  legacyKey: string;
-  reads?: string;
-  error?: string;
-}[] = [
-  { keys: '{"a":"z","default":"x"}', legacyKey: "y", reads: "x" },
-  { keys: '{"b":"x","a":"z"}', legacyKey: "y", reads: "x" },
-  { keys: "{}", legacyKey: "y", reads: "y" },
-  { keys: "", legacyKey: "y", reads: "y" },
-  { keys: "s3cr3t", legacyKey: "y", error: "SUPABASE_SECRET_KEYS must" },
-  { keys: '{"a":""}', legacyKey: "y", error: "SUPABASE_SECRET_KEYS must" },
-  { keys: '{"a":"s3cr3t "}', legacyKey: "y", error: "SUPABASE_SECRET_KEYS must" },
-  {
-    keys: "",
-    legacyKey: "s3cr3t\n",
-    error: "SUPABASE_SECRET_KEYS or SUPABASE_SERVICE_ROLE_KEY must",
-  },
+/** Values of `SUPABASE_SECRET_KEYS` and `SUPABASE_SERVICE_ROLE_KEY`. */
+const KEYS = [
+  { when: "a key is named default", keys: '{"a":"k1","default":"k2"}', legacy: "old", reads: "k2" },
+  // Without a default, the first key counts, in the order of the JSON.
+  { when: "no key is named default", keys: '{"b":"k1","a":"k2"}', legacy: "old", reads: "k1" },
+  { when: "SUPABASE_SECRET_KEYS has no key", keys: "{}", legacy: "old", reads: "old" },
+  { when: "SUPABASE_SECRET_KEYS is empty", keys: "", legacy: "old", reads: "old" },
+  // Keys that are malformed stop the start. The legacy key is not used in their place.
+  { when: "the keys are no JSON", keys: "s3cr3t", legacy: "old" },
+  { when: "a key is empty", keys: '{"a":""}', legacy: "old" },
+  { when: "a key has a blank behind it", keys: '{"a":"s3cr3t "}', legacy: "old" },
+  { when: "the legacy key has a line break behind it", keys: "", legacy: "s3cr3t\n" },
 ];
 
-for (const { keys, legacyKey, reads, error } of KEYS) {
-  const given = `SUPABASE_SECRET_KEYS=${keys} beside the legacy key ` +
-    JSON.stringify(legacyKey);
-  Deno.test(`environment: ${given} is ${reads ? `read as ${reads}` : "rejected"}`, () => {
+for (const { when, keys, legacy, reads } of KEYS) {
+  const result = reads ? `the key "${reads}" is read` : "the start is refused";
+  Deno.test(`environment: ${when} → ${result}`, () => {
     Deno.env.set("SUPABASE_SECRET_KEYS", keys);
-    Deno.env.set("SUPABASE_SERVICE_ROLE_KEY", legacyKey);
+    Deno.env.set("SUPABASE_SERVICE_ROLE_KEY", legacy);
     if (reads) return assertEquals(environment.readSecretKey(), reads);
-    assertRejected(environment.readSecretKey, error!);
+    const names = keys
+      ? "SUPABASE_SECRET_KEYS"
+      : "SUPABASE_SECRET_KEYS or SUPABASE_SERVICE_ROLE_KEY";
+    assertRejected(environment.readSecretKey, `${names} must`);
   });
 }
 
-/** Fails unless the error says this, and contains no value of a variable. */
+/** Fails unless reading throws an error that says this, and contains no value of a variable. */
 function assertRejected(read: () => string, error: string) {
   const { message } = assertThrows(read, Error, error);
   assert(!message.includes("s3cr3t"), message);

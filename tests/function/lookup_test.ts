@@ -9,114 +9,124 @@ const time = FakeTimers.install({
   toFake: ["Date", "performance", "setTimeout", "clearTimeout"],
 });
 
-const URL = "https://abcdefghijklmnopqrst.supabase.co";
-const { project_id, curr_user } = LOOKUP;
+const SUPABASE_URL = "https://abcdefghijklmnopqrst.supabase.co";
+const { project_id, curr_user } = LOOKUP; // Every lookup here asks for "Zoë & Co." and this product.
 
-const KEY = { project_id, curr_user };
-const OTHER_CASE = { ...KEY, curr_user: curr_user.toUpperCase() };
-const OTHER_USER = { ...KEY, curr_user: "Amelia" };
-const OTHER_PRODUCT = { ...KEY, project_id: crypto.randomUUID() };
+/** The row that is asked for, and three others. */
+const ROW = { project_id, curr_user };
+const IN_CAPITALS = { project_id, curr_user: "ZOË & CO." };
+const OF_AMELIA = { project_id, curr_user: "Amelia" };
+const OF_OTHER_PRODUCT = { project_id: crypto.randomUUID(), curr_user };
 
 /** What comes back for an attempt: a response, nothing at all, or a connection that is dropped. */
 type Answer = { status: number; body: unknown; afterMs?: number } | "silence" | "drop";
 
-const rows = (...body: unknown[]) => ({ status: 200, body });
-const CUT = { status: 200, body: "[" };
-/** What a gateway sends in place of the Data API. */
-const html = (status: number): Answer => ({ status, body: "<h1>Bad gateway</h1>" });
+/** What PostgREST sends for a query that succeeds. */
+const list = (...body: unknown[]) => ({ status: 200, body });
 /** What PostgREST sends for an error. */
 const error = (status: number, code: unknown): Answer => ({ status, body: { code } });
-
-/** What PostgREST returns for the queries in flight when PostgreSQL crashes. */
+/** What PostgREST sends for the queries in flight when PostgreSQL crashes. */
 const CRASH = { status: 400, body: { code: "", message: "" } };
-/** What PostgREST returns when its connections to PostgreSQL are killed. */
+/** What PostgREST sends when its connections to PostgreSQL are killed. */
 const KILLED = { status: 503, body: { code: "57P01", message: "terminating" } };
+/** What a gateway sends in place of PostgREST. */
+const html = (status: number): Answer => ({ status, body: "<h1>Bad gateway</h1>" });
+/** What Deno may pass on as whole, though the connection broke off. */
+const CUT = { status: 200, body: "[" };
 
-/** What is logged of a failure that has no code of PostgreSQL or PostgREST. */
+/** What is logged of a response that has no code, of a 200 that is not sound, and of no response. */
 const http = (status: number) => ({ code: `http_${status}`, status });
 const MALFORMED = { code: "malformed", status: 200 };
+const UNREACHABLE = { code: "unreachable", status: 0 };
+const TIMED_OUT = { code: "timeout", status: 0 };
 
-/** What becomes of a lookup: it has an outcome, or it fails and logs a line. */
-const ROWS: {
+const LOOKUPS: {
   /** What the Data API sends. */
-  sends: string;
+  when: string;
   /** The answers to the attempts, in order. The last one is that to all further attempts. */
   answers: Answer[];
+  /** The outcome. Without one, the lookup fails, and logs a line. */
   outcome?: "active" | "not_found";
   logs?: { code: string; status: number };
-  /** How many attempts there are: 1 by default. */
+  /** How many attempts there are: 1 by default, and 6 at most. */
   attempts?: number;
 }[] = [
-  // A success is a list of rows of exactly this product and this user.
-  { sends: "a row", answers: [rows(KEY)], outcome: "active" },
-  { sends: "a row in time", answers: [{ ...rows(KEY), afterMs: 4_999 }], outcome: "active" },
-  { sends: "no row", answers: [rows()], outcome: "not_found" },
-  { sends: "another user's row", answers: [rows(OTHER_USER)], logs: MALFORMED, attempts: 6 },
-  { sends: "the name in capitals", answers: [rows(OTHER_CASE)], logs: MALFORMED, attempts: 6 },
-  { sends: "another product's row", answers: [rows(OTHER_PRODUCT)], logs: MALFORMED, attempts: 6 },
-  { sends: "a row too many", answers: [rows(KEY, OTHER_USER)], logs: MALFORMED, attempts: 6 },
-  { sends: "a row, and null", answers: [rows(KEY, null)], logs: MALFORMED, attempts: 6 },
-  { sends: "no list", answers: [{ status: 200, body: KEY }], logs: MALFORMED, attempts: 6 },
-  { sends: "a 206, which may be cut", answers: [{ status: 206, body: [] }], logs: http(206) },
+  // A success is a list of rows of exactly this product and this user. A lookup has 5 s.
+  { when: "a row", answers: [list(ROW)], outcome: "active" },
+  { when: "a row after 4,999 ms", answers: [{ ...list(ROW), afterMs: 4_999 }], outcome: "active" },
+  { when: "an empty list", answers: [list()], outcome: "not_found" },
 
   // A failure that may pass is asked again.
-  { sends: "a cut list, then a row", answers: [CUT, rows(KEY)], outcome: "active", attempts: 2 },
-  { sends: "a drop, then a row", answers: ["drop", rows(KEY)], outcome: "active", attempts: 2 },
-  { sends: "a 502, then a row", answers: [html(502), rows(KEY)], outcome: "active", attempts: 2 },
-  { sends: "a 599, then a row", answers: [html(599), rows(KEY)], outcome: "active", attempts: 2 },
-  { sends: "a crash, then a row", answers: [CRASH, rows(KEY)], outcome: "active", attempts: 2 },
+  { when: "a cut list, then a row", answers: [CUT, list(ROW)], outcome: "active", attempts: 2 },
+  { when: "a drop, then a row", answers: ["drop", list(ROW)], outcome: "active", attempts: 2 },
+  { when: "a 502, then a row", answers: [html(502), list(ROW)], outcome: "active", attempts: 2 },
+  { when: "a 599, then a row", answers: [html(599), list(ROW)], outcome: "active", attempts: 2 },
+  { when: "a crash, then a row", answers: [CRASH, list(ROW)], outcome: "active", attempts: 2 },
   {
-    sends: "a 401 with PGRST303, then a row",
-    answers: [error(401, "PGRST303"), rows(KEY)],
+    // Hosted projects send this 401 now and then for a valid secret key.
+    when: "a 401 with PGRST303, then a row",
+    answers: [error(401, "PGRST303"), list(ROW)],
     outcome: "active",
     attempts: 2,
   },
-  {
-    sends: "a 503 each time",
-    answers: [KILLED],
-    logs: { code: "57P01", status: 503 },
-    attempts: 6,
-  },
-  {
-    sends: "a drop each time",
-    answers: ["drop"],
-    logs: { code: "unreachable", status: 0 },
-    attempts: 6,
-  },
 
-  // Silence is waited for, and not asked again.
-  { sends: "silence", answers: ["silence", rows(KEY)], logs: { code: "timeout", status: 0 } },
+  // If that failure does not pass, all six attempts are made.
+  { when: "503 each time", answers: [KILLED], logs: { code: "57P01", status: 503 }, attempts: 6 },
+  { when: "a drop each time", answers: ["drop"], logs: UNREACHABLE, attempts: 6 },
+  { when: "the row of Amelia", answers: [list(OF_AMELIA)], logs: MALFORMED, attempts: 6 },
+  { when: "the name in capitals", answers: [list(IN_CAPITALS)], logs: MALFORMED, attempts: 6 },
+  { when: "another product", answers: [list(OF_OTHER_PRODUCT)], logs: MALFORMED, attempts: 6 },
+  { when: "a row too many", answers: [list(ROW, OF_AMELIA)], logs: MALFORMED, attempts: 6 },
+  { when: "a row, and null", answers: [list(ROW, null)], logs: MALFORMED, attempts: 6 },
+  { when: "a row in no list", answers: [{ status: 200, body: ROW }], logs: MALFORMED, attempts: 6 },
+
+  // Silence is waited for until the 5 s are over, and not asked again.
+  { when: "silence", answers: ["silence", list(ROW)], logs: TIMED_OUT },
   {
-    sends: "a 503, then silence",
-    answers: [KILLED, "silence", rows(KEY)],
+    // What is logged is the 503, because it says more about the cause.
+    when: "a 503, then silence",
+    answers: [KILLED, "silence", list(ROW)],
     logs: { code: "57P01", status: 503 },
     attempts: 2,
   },
 
-  // Any other failure is final. A 404 is no empty list.
-  { sends: "400", answers: [error(400, "PGRST303")], logs: { code: "PGRST303", status: 400 } },
-  { sends: "401", answers: [error(401, "")], logs: http(401) },
-  { sends: "404", answers: [error(404, "PGRST205")], logs: { code: "PGRST205", status: 404 } },
-  { sends: "404 with an empty list", answers: [{ status: 404, body: " \n[]" }], logs: http(404) },
-  { sends: "404 without a body", answers: [{ status: 404, body: "" }], logs: http(404) },
-  { sends: "500 with null", answers: [{ status: 500, body: null }], logs: http(500) },
-  { sends: "501", answers: [html(501)], logs: http(501) },
-
-  // A code is logged only if it has the form of one.
-  { sends: "500", answers: [error(500, "PGRSTX00")], logs: { code: "PGRSTX00", status: 500 } },
-  { sends: "a code in lower case", answers: [error(400, "42p01")], logs: http(400) },
-  { sends: "a code with a digit too many", answers: [error(400, "PGRST1000")], logs: http(400) },
+  // Any other failure is final, also if its code is one that may pass with another status.
   {
-    sends: "a code with a line break behind it",
-    answers: [error(400, "42501\n")],
-    logs: http(400),
+    when: "a 206, which may leave rows out",
+    answers: [{ status: 206, body: [] }],
+    logs: http(206),
   },
-  { sends: "a code in a list", answers: [error(400, ["42501"])], logs: http(400) },
+  {
+    when: "a 400 with PGRST303",
+    answers: [error(400, "PGRST303")],
+    logs: { code: "PGRST303", status: 400 },
+  },
+  { when: "a 401 with an empty code", answers: [error(401, "")], logs: http(401) },
+  {
+    when: "a 404 with PGRST205",
+    answers: [error(404, "PGRST205")],
+    logs: { code: "PGRST205", status: 404 },
+  },
+  { when: "a 404 with an empty list", answers: [{ status: 404, body: " \n[]" }], logs: http(404) },
+  { when: "a 404 without a body", answers: [{ status: 404, body: "" }], logs: http(404) },
+  { when: "a 500 with null", answers: [{ status: 500, body: null }], logs: http(500) },
+  { when: "a 501", answers: [html(501)], logs: http(501) },
+
+  // A code is logged only if it has the form of a code of PostgreSQL or PostgREST.
+  {
+    when: "a code with an X",
+    answers: [error(500, "PGRSTX00")],
+    logs: { code: "PGRSTX00", status: 500 },
+  },
+  { when: "a code in lower case", answers: [error(400, "42p01")], logs: http(400) },
+  { when: "a code with a digit too many", answers: [error(400, "PGRST1000")], logs: http(400) },
+  { when: "a code and a line break", answers: [error(400, "42501\n")], logs: http(400) },
+  { when: "a code in a list", answers: [error(400, ["42501"])], logs: http(400) },
 ];
 
-for (const { sends, answers, outcome, logs, attempts = 1 } of ROWS) {
-  const result = outcome ?? `${logs?.code}, status ${logs?.status}`;
-  Deno.test(`lookup: ${sends} → ${result}, attempts: ${attempts}`, async () => {
+for (const { when, answers, outcome, logs, attempts = 1 } of LOOKUPS) {
+  const result = outcome ?? `${logs?.code} with status ${logs?.status} is logged`;
+  Deno.test(`lookup: ${when} → ${result}, attempts: ${attempts}`, async () => {
     const seen = await simulate(answers);
     assertEquals(seen.outcome, outcome ?? "lookup_failed");
     const line = { event: "lookup_failed", ...logs, duration_ms: seen.ms };
@@ -128,31 +138,31 @@ for (const { sends, answers, outcome, logs, attempts = 1 } of ROWS) {
 }
 
 Deno.test("lookup: asks for the one row, with the secret key, and follows no redirect", async () => {
-  const { queries: [query] } = await simulate([rows(KEY)]);
+  const { queries: [query] } = await simulate([list(ROW)]);
   const { url, method, headers, redirect } = query!;
-  assertEquals(method + url, "GET" + URL + LOOKUP.path);
+  assertEquals(method + url, "GET" + SUPABASE_URL + LOOKUP.path);
   assertEquals(headers.get("apikey"), "secret key");
   assertEquals(headers.get("Authorization"), "Bearer secret key");
   assertEquals(redirect, "manual");
 });
 
-/** When attempts begin, in milliseconds, if `Math.random` returns this number. */
+/** When attempts begin, in milliseconds, if `Math.random` always returns this number. */
 const TIMES: { when: string; answers: Answer[]; random: number; attemptsAt: number[] }[] = [
   {
-    when: "each fails at once, with the shortest delays",
+    when: "each attempt fails at once, with the shortest delays",
     answers: [KILLED],
     random: 0,
     attemptsAt: [0, 50, 500, 1_400, 2_850, 4_300],
   },
   {
-    when: "each fails at once, with the longest delays",
+    when: "each attempt fails at once, with the longest delays",
     answers: [KILLED],
     random: 1,
     attemptsAt: [0, 300, 750, 1_650, 3_100, 4_550],
   },
   {
     // All others are due by then. One of them begins, after a delay of 125 ms.
-    when: "the first one fails after 4,600 ms, with a medium delay",
+    when: "the first attempt fails after 4,600 ms, with a medium delay",
     answers: [{ ...KILLED, afterMs: 4_600 }, "silence"],
     random: 0.5,
     attemptsAt: [0, 4_725],
@@ -160,17 +170,17 @@ const TIMES: { when: string; answers: Answer[]; random: number; attemptsAt: numb
 ];
 
 for (const { when, answers, random, attemptsAt } of TIMES) {
-  Deno.test(`lookup: attempts begin at ${attemptsAt} ms, when ${when}`, async () => {
+  Deno.test(`lookup: ${when} → attempts begin at ${attemptsAt} ms`, async () => {
     const seen = await simulate(answers, { random });
     assertEquals(seen.attemptsAt, attemptsAt);
   });
 }
 
 /**
- * What becomes of the connections. `make 1` is that the first pool of connections is made, `ask 1`
- * that a query goes over it, and `close 1` that it is closed.
+ * What becomes of the pools of connections. `make 1` is that the first pool is made, `ask 1` that a
+ * query goes over it, and `close 1` that it is closed.
  */
-const CONNECTIONS: {
+const POOLS: {
   when: string;
   answers: Answer[];
   /** When lookups begin, in milliseconds: by default, two together, and one later. */
@@ -179,24 +189,25 @@ const CONNECTIONS: {
   pools?: number;
   events: string;
 }[] = [
-  { when: "all get a row", answers: [rows(KEY)], events: "make 1, ask 1, ask 1, ask 1" },
+  { when: "all get a row", answers: [list(ROW)], events: "make 1, ask 1, ask 1, ask 1" },
   { when: "all fail for good", answers: [html(403)], events: "make 1, ask 1, ask 1, ask 1" },
   {
     // The second attempt already goes over the new pool.
     when: "a single lookup gets a 503, and then a row",
-    answers: [KILLED, rows(KEY)],
+    answers: [KILLED, list(ROW)],
     beginAt: [0],
     events: "make 1, ask 1, make 2, close 1, ask 2",
   },
   {
     // Two lookups fail on the first pool, and only the first of them replaces it. The third lookup
-    // fails on the second pool, and replaces that.
-    when: "all get a 503 just before time is up",
+    // fails on the second pool, and replaces that. It is too late for a second attempt.
+    when: "all get a 503 after 4,999 ms",
     answers: [{ ...KILLED, afterMs: 4_999 }],
     events: "make 1, ask 1, ask 1, make 2, close 1, ask 2, make 3, close 2",
   },
   {
-    when: "all get silence, which is as with that 503",
+    // This is as with that 503, because silence fails when the 5 s are over.
+    when: "all get silence",
     answers: ["silence"],
     events: "make 1, ask 1, ask 1, make 2, close 1, ask 2, make 3, close 2",
   },
@@ -215,8 +226,8 @@ const CONNECTIONS: {
   },
 ];
 
-for (const { when, answers, beginAt = [0, 100, 6_000], pools = 9, events } of CONNECTIONS) {
-  Deno.test(`lookup: its connections when ${when}`, async () => {
+for (const { when, answers, beginAt = [0, 100, 6_000], pools = 9, events } of POOLS) {
+  Deno.test(`lookup: ${when} → pools of connections: ${events}`, async () => {
     const seen = await simulate(answers, { beginAt, pools });
     assertEquals(seen.events.join(", "), events);
   });
@@ -229,15 +240,15 @@ function responseOf({ status, body }: { status: number; body: unknown }) {
 }
 
 /**
- * Lets lookups begin, and time pass until they have ended. Meanwhile, the wall clock is set, which
- * changes nothing.
+ * Lets lookups begin, and time pass until they have ended. Meanwhile, the computer's wall clock
+ * jumps, as a user or a time server may set it. No lookup may depend on that clock.
  */
 async function simulate(
   answers: Answer[],
   // When lookups begin, in ms; what `Math.random` returns; how many pools of connections can be made.
   { beginAt = [0], random = 0.5, pools = 9 } = {},
 ) {
-  /** What becomes of the last lookup; and what all of them do. */
+  // `outcome`, `ms` and `timers` (that still run) are of the lookup that ends last.
   const seen = {
     outcome: "has not ended",
     ms: NaN,
@@ -279,7 +290,7 @@ async function simulate(
   Object.assign(Deno, { createHttpClient });
   Math.random = () => random;
   console.error = (line) => seen.log.push(line);
-  const lookUp = createLookup(URL, "secret key");
+  const lookUp = createLookup(SUPABASE_URL, "secret key");
   for (const beginMs of beginAt) {
     setTimeout(async () => {
       seen.outcome = await lookUp({ project_id, username: curr_user });
