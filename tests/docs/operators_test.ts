@@ -22,29 +22,32 @@ interface Key {
   created_at?: string;
 }
 
-// What the key <key> can be.
+// The row of the key <key>, by its user and its product.
 const UNUSED: Key = { id: KEY, project_id: PRODUCT, curr_user: null };
-const USED: Key = { id: KEY, project_id: PRODUCT, curr_user: NAME };
-const KEY_AND_NAME = { id: KEY, curr_user: NAME };
-const USED_BY_OTHER: Key = { id: KEY, project_id: PRODUCT, curr_user: "O'DEA" };
-const OTHER_PRODUCT = "b41c7e08-52d9-4a63-8e1f-7d90ac35b216";
-const OF_OTHER_PRODUCT: Key = { ...UNUSED, project_id: OTHER_PRODUCT };
-// Other keys of the product.
+const OF_NAME: Key = { id: KEY, project_id: PRODUCT, curr_user: NAME };
+const OF_SIMILAR_NAME: Key = { id: KEY, project_id: PRODUCT, curr_user: "O'DEA" };
+const OF_OTHER_PRODUCT: Key = { ...UNUSED, project_id: "b41c7e08-52d9-4a63-8e1f-7d90ac35b216" };
+
+// The rows of three other keys of the product.
 const KEY_2 = "2b7e4c80-91d5-4f36-a0c8-6e13d9f52742";
 const KEY_3 = "2b7e4c80-91d5-4f36-a0c8-6e13d9f52743";
 const KEY_4 = "2b7e4c80-91d5-4f36-a0c8-6e13d9f52744";
-const BESSIES: Key = { id: KEY_2, project_id: PRODUCT, curr_user: "Bessie" };
+const BESSIES_2: Key = { id: KEY_2, project_id: PRODUCT, curr_user: "Bessie" };
 const UNUSED_3: Key = { id: KEY_3, project_id: PRODUCT, curr_user: null };
 const UNUSED_4: Key = { id: KEY_4, project_id: PRODUCT, curr_user: null };
-// Keys whose `created_at` is <time>.
-const OTHER_PRODUCT_OF_BATCH: Key = { ...OF_OTHER_PRODUCT, created_at: TIME };
-const BESSIES_OF_BATCH: Key = { ...BESSIES, created_at: TIME };
-const UNUSED_OF_BATCH: Key = { ...UNUSED_3, created_at: TIME };
+
+/** A batch made at <time>: the keys 2 and 3. Two others: one of another product, one made later. */
+const BATCH_AND_OTHERS: Key[] = [
+  { ...OF_OTHER_PRODUCT, created_at: TIME },
+  { ...BESSIES_2, created_at: TIME },
+  { ...UNUSED_3, created_at: TIME },
+  UNUSED_4,
+];
 
 /** What the statement under a heading does. */
 interface Row {
   when?: string;
-  /** SQL that runs before the statement. */
+  /** SQL that runs before the statement, on the keys that are there before. */
   given?: string;
   /** The keys in the table before, in the order of their ids. */
   before: Key[];
@@ -58,56 +61,69 @@ interface Row {
   copyAfter?: Key[] | "gone";
 }
 
-const ROWS: Record<string, Row[]> = {
+/**
+ * The statements of the pages by their headings. After each one, the test also checks that nobody
+ * but the secret key's role may use the table and the copy, and that this role can read the table.
+ */
+const STATEMENTS: Record<string, Row[]> = {
   "Issue the key for alarms": [{
     before: [],
     prints: [{ id: "a new UUID" }],
     after: [{ id: "a new UUID", project_id: PRODUCT, curr_user: "monitor" }],
   }],
   "Issue one key": [{
-    before: [BESSIES],
+    before: [BESSIES_2],
     prints: [{ id: "a new UUID" }],
-    after: [BESSIES, { id: "a new UUID", project_id: PRODUCT, curr_user: null }],
+    after: [BESSIES_2, { id: "a new UUID", project_id: PRODUCT, curr_user: null }],
   }],
   "List the batches of a product": [{
-    before: [OTHER_PRODUCT_OF_BATCH, BESSIES_OF_BATCH, UNUSED_OF_BATCH, UNUSED_4],
+    before: BATCH_AND_OTHERS,
     prints: [{ keys: 2, used: 1 }, { keys: 1, used: 0 }],
   }],
   "List the keys of a batch": [{
-    before: [OTHER_PRODUCT_OF_BATCH, BESSIES_OF_BATCH, UNUSED_OF_BATCH, UNUSED_4],
+    before: BATCH_AND_OTHERS,
     prints: [{ id: KEY_2, curr_user: "Bessie" }, { id: KEY_3, curr_user: null }],
   }],
   "Revoke the unused keys of a batch": [{
-    before: [OTHER_PRODUCT_OF_BATCH, BESSIES_OF_BATCH, UNUSED_OF_BATCH, UNUSED_4],
+    before: BATCH_AND_OTHERS,
     prints: [{ id: KEY_3 }],
-    after: [OTHER_PRODUCT_OF_BATCH, BESSIES_OF_BATCH, UNUSED_4],
+    after: [OF_OTHER_PRODUCT, BESSIES_2, UNUSED_4],
   }],
-  "List the keys of a product": [{ before: [OF_OTHER_PRODUCT, BESSIES], prints: [BESSIES] }],
+  "List the keys of a product": [{ before: [OF_OTHER_PRODUCT, BESSIES_2], prints: [BESSIES_2] }],
   "Find the keys of a name": [{
-    before: [USED, { ...USED_BY_OTHER, id: KEY_2 }],
+    before: [OF_NAME, { ...OF_SIMILAR_NAME, id: KEY_2 }],
     prints: [{ id: KEY, project_id: PRODUCT }],
   }],
-  "Find a key": [{ before: [USED, BESSIES], prints: [USED] }],
+  "Find a key": [{ before: [OF_NAME, BESSIES_2], prints: [OF_NAME] }],
   "Record the first use": [
     {
       when: "nobody has used the key",
-      before: [UNUSED, BESSIES, UNUSED_3],
-      prints: [KEY_AND_NAME],
-      after: [USED, BESSIES, UNUSED_3],
+      before: [UNUSED, BESSIES_2, UNUSED_3],
+      prints: [{ id: KEY, curr_user: NAME }],
+      after: [OF_NAME, BESSIES_2, UNUSED_3],
     },
-    { when: "another user has used the key", before: [USED_BY_OTHER], prints: [] },
+    { when: "another user has used the key", before: [OF_SIMILAR_NAME], prints: [] },
     { when: "the key is of another product", before: [OF_OTHER_PRODUCT], prints: [] },
   ],
   "Move a key to another name": [{
-    before: [USED_BY_OTHER, BESSIES],
-    prints: [KEY_AND_NAME],
-    after: [USED, BESSIES],
+    before: [OF_SIMILAR_NAME, BESSIES_2],
+    prints: [{ id: KEY, curr_user: NAME }],
+    after: [OF_NAME, BESSIES_2],
   }],
-  "Release a key": [{ before: [USED, BESSIES], prints: [{ id: KEY }], after: [UNUSED, BESSIES] }],
-  "Revoke a key": [{ before: [USED, BESSIES], prints: [USED], after: [BESSIES] }],
-  "Put a key back": [{ before: [BESSIES], prints: [KEY_AND_NAME], after: [USED, BESSIES] }],
-  "Count the keys in the table": [{ before: [USED, BESSIES], prints: [{ keys: 2 }] }],
+  "Release a key": [{
+    before: [OF_NAME, BESSIES_2],
+    prints: [{ id: KEY }],
+    after: [UNUSED, BESSIES_2],
+  }],
+  "Revoke a key": [{ before: [OF_NAME, BESSIES_2], prints: [OF_NAME], after: [BESSIES_2] }],
+  "Put a key back": [{
+    before: [BESSIES_2],
+    prints: [{ id: KEY, curr_user: NAME }],
+    after: [OF_NAME, BESSIES_2],
+  }],
+  "Count the keys in the table": [{ before: [OF_NAME, BESSIES_2], prints: [{ keys: 2 }] }],
   "Prepare the table": [{
+    when: "everybody may use it",
     given: `drop table public.activation_keys;
       create table public.activation_keys
         (id uuid, project_id uuid, curr_user text, created_at timestamptz);
@@ -118,12 +134,12 @@ const ROWS: Record<string, Row[]> = {
   "Compare key and name": [
     {
       when: "key, name and product belong together",
-      before: [USED, BESSIES],
+      before: [OF_NAME, BESSIES_2],
       prints: [{ curr_user: NAME, their_name: NAME, same_name: true, same_product: true }],
     },
     {
       when: "another user has used the key",
-      before: [USED_BY_OTHER],
+      before: [OF_SIMILAR_NAME],
       prints: [{ curr_user: "O'DEA", their_name: NAME, same_name: false, same_product: true }],
     },
     {
@@ -133,42 +149,49 @@ const ROWS: Record<string, Row[]> = {
     },
   ],
   "Give the rights back": [{
+    when: "the secret key's role may not use the table",
     given: `revoke all on table public.activation_keys from service_role;
       revoke usage on schema public from service_role, public;`,
-    before: [USED],
+    before: [OF_NAME],
     prints: [],
   }],
-  "Upload an export": [{ before: [BESSIES], copyBefore: [USED], prints: [], copyAfter: [] }],
+  "Upload an export": [{
+    when: "there is a copy already, which is emptied",
+    before: [BESSIES_2],
+    copyBefore: [OF_NAME],
+    prints: [],
+    copyAfter: [],
+  }],
   "List the keys that are missing": [{
-    before: [BESSIES],
-    copyBefore: [USED, BESSIES, UNUSED_3],
-    prints: [USED, UNUSED_3],
+    before: [BESSIES_2],
+    copyBefore: [OF_NAME, BESSIES_2, UNUSED_3],
+    prints: [OF_NAME, UNUSED_3],
   }],
   "Strike a key from the export": [{
     before: [],
-    copyBefore: [USED, BESSIES],
+    copyBefore: [OF_NAME, BESSIES_2],
     prints: [{ id: KEY }],
-    copyAfter: [BESSIES],
+    copyAfter: [BESSIES_2],
   }],
   "Insert the keys of the export": [{
-    before: [USED_BY_OTHER],
-    copyBefore: [USED, BESSIES],
+    before: [OF_SIMILAR_NAME],
+    copyBefore: [OF_NAME, BESSIES_2],
     prints: [{ id: KEY_2, curr_user: "Bessie" }],
-    after: [USED_BY_OTHER, BESSIES],
+    after: [OF_SIMILAR_NAME, BESSIES_2],
   }],
-  "Drop the copy": [{ before: [USED], copyBefore: [USED], prints: [], copyAfter: "gone" }],
+  "Drop the copy": [{ before: [OF_NAME], copyBefore: [OF_NAME], prints: [], copyAfter: "gone" }],
   "List what differs from the export": [{
-    before: [USED_BY_OTHER, BESSIES, { ...UNUSED_3, project_id: OTHER_PRODUCT }],
-    copyBefore: [USED, BESSIES, UNUSED_3],
+    before: [OF_SIMILAR_NAME, BESSIES_2, { ...UNUSED_3, project_id: OF_OTHER_PRODUCT.project_id }],
+    copyBefore: [OF_NAME, BESSIES_2, UNUSED_3],
     prints: [
       { id: KEY, name_was: NAME, name_is: "O'DEA", same_product: true },
       { id: KEY_3, name_was: null, name_is: null, same_product: false },
     ],
   }],
   "List the keys that came since the export": [{
-    before: [USED, BESSIES],
-    copyBefore: [BESSIES],
-    prints: [USED],
+    before: [OF_NAME, BESSIES_2],
+    copyBefore: [BESSIES_2],
+    prints: [OF_NAME],
   }],
 };
 
@@ -183,14 +206,14 @@ const WITH_TESTS_BELOW = [
 const database = await openDatabase();
 Deno.test.afterAll(() => database[Symbol.asyncDispose]());
 
-/** Fills in what a page lets its reader replace. (`$&` in a name is no pattern in a function.) */
+/** Fills in what a page lets its reader replace. (By functions: in a text, `$&` is a pattern.) */
 const fillIn = (code: string, key = KEY, name = NAME) =>
   code.replaceAll(/<(monitor )?product>/g, PRODUCT)
     .replaceAll("<time>", TIME)
-    .replaceAll("<key>", () => key)
+    .replaceAll(/<(monitor )?key>/g, () => key)
     .replaceAll("<name>", () => name)
     .replaceAll("<secret key>", service.settings.SECRET_KEY)
-    .replace(/https?:..(<ref>[^/]*|[\d.:]+)/, service.settings.API_URL);
+    .replace(/https?:..(<ref>[^/]*|<service>|[\d.:]+)/, service.settings.API_URL);
 
 /** Reads the blocks under a heading of the pages for operators. */
 const readOperators = async (language: string, heading: string) => [
@@ -245,7 +268,7 @@ const OPEN_TABLES = `select relname, relacl::text from pg_class
   where relkind = 'r' and relname ~ 'keys$' and not (relrowsecurity
     and relacl::text ~ '^{postgres=\\w+/postgres,service_role=a(rwd)?/postgres}$')`;
 
-for (const [heading, rows] of Object.entries(ROWS)) {
+for (const [heading, rows] of Object.entries(STATEMENTS)) {
   for (const { when, given = "", before, copyBefore, prints, ...row } of rows) {
     Deno.test(`SQL on the pages: ${heading}${when ? `, when ${when}` : ""}`, async () => {
       const { after = before, copyAfter = copyBefore } = row;
@@ -268,7 +291,7 @@ for (const [heading, rows] of Object.entries(ROWS)) {
 }
 
 Deno.test("SQL on the pages: each statement has a heading of its own, and a test", async () => {
-  const tested = [...Object.keys(ROWS), ...WITH_TESTS_BELOW];
+  const tested = [...Object.keys(STATEMENTS), ...WITH_TESTS_BELOW];
   const headings: string[] = [];
   for (const page of PAGES) {
     for (const section of (await readPage(page)).split(/^#+ /m)) {
@@ -286,7 +309,7 @@ Deno.test("SQL on the pages: Make a UUID", async () => {
 });
 
 Deno.test("SQL on the pages: Issue 500 keys for a shop, which makes one batch of unused keys", async () => {
-  await begin([BESSIES]);
+  await begin([BESSIES_2]);
   const printed = await exec(fillIn(await readStatement("Issue 500 keys for a shop")));
   assertEquals(new Set(printed.map(({ id }) => id)).size, 500);
   const list = await readStatement("List the batches of a product");
@@ -338,7 +361,7 @@ const TABLES = [
 
 for (const { table, given, findings } of TABLES) {
   Deno.test(`SQL on the pages: See whether the table qualifies, of ${table}`, async () => {
-    await begin([USED, BESSIES]);
+    await begin([OF_NAME, BESSIES_2]);
     await exec(given);
     const heading = "See whether the table qualifies";
     const rows = await exec(await readStatement(heading));
@@ -369,46 +392,58 @@ const PASTED = [
   "'); delete from public.activation_keys; --",
 ];
 
-for (const [heading, [row]] of Object.entries(ROWS)) {
+for (const [heading, [row]] of Object.entries(STATEMENTS)) {
   const statement = await readStatement(heading);
-  for (const place of ["<key>", "<name>"].filter((place) => statement.includes(place))) {
-    for (const text of PASTED) {
-      Deno.test(`SQL on the pages: ${heading}, with ${text} in the place of ${place}`, async () => {
-        const before = heading === "Put a key back" ? [BESSIES] : [UNUSED, BESSIES];
-        await begin(before, row?.copyBefore);
-        await exec("savepoint before_it");
-        const filled = place === "<key>" ? fillIn(statement, text) : fillIn(statement, KEY, text);
-        await exec(filled).catch(async () => {
-          Deno.exitCode = 0; // PGlite sets it after an error.
-          await exec("rollback to savepoint before_it");
-        });
-        const keys = await readKeys();
-        // A key that is no UUID changes nothing. A name is stored exactly, in no other key's row.
-        if (place === "<key>") return assertEquals<unknown>(keys, before);
-        assertEquals<unknown>(keys.filter(({ id }) => id !== KEY), [BESSIES]);
-        const named = keys.find(({ id }) => id === KEY)?.curr_user ?? text;
-        assertEquals(named, text, "the name that is stored");
+  // "Put a key back" inserts the key, so the table must not have it before.
+  const before = heading === "Put a key back" ? [BESSIES_2] : [UNUSED, BESSIES_2];
+
+  /** Runs the filled-in statement, which may end with an error, and returns the keys afterwards. */
+  const runPasted = async (filledIn: string) => {
+    await begin(before, row?.copyBefore);
+    await exec("savepoint before_statement");
+    await exec(filledIn).catch(async () => {
+      Deno.exitCode = 0; // PGlite sets it after an error.
+      await exec("rollback to savepoint before_statement");
+    });
+    return await readKeys();
+  };
+
+  for (const text of PASTED) {
+    if (statement.includes("<key>")) {
+      Deno.test(`SQL on the pages: ${heading}, with the key ${text} → no row changes`, async () => {
+        assertEquals<object[]>(await runPasted(fillIn(statement, text)), before);
+      });
+    }
+    if (statement.includes("<name>")) {
+      Deno.test(`SQL on the pages: ${heading}, with the name ${text} → only the key's name changes, to that`, async () => {
+        const keys = await runPasted(fillIn(statement, KEY, text));
+        assertEquals<object[]>(keys.filter(({ id }) => id !== KEY), [BESSIES_2]);
+        const name = keys.find(({ id }) => id === KEY)?.curr_user;
+        // A statement that only reads stores no name.
+        if (name !== null) assertEquals(name, text);
       });
     }
   }
 }
 
-/** What the first curl under a heading prints, when the key <key> has this user. */
-const COMMANDS = [
-  { heading: "Deploy", user: null, prints: "HTTP/1.1 499" },
+/** What the first curl under a heading prints. The key <key> is unused, or is that of a user. */
+const COMMANDS: { heading: string; user?: string; prints: string }[] = [
+  { heading: "Deploy", prints: "HTTP/1.1 499" },
   { heading: "Issue the key for alarms", user: "monitor", prints: "HTTP/1.1 200" },
-  { heading: "Try the example", user: null, prints: '{"activated":true}' },
-  { heading: "Issue a key by a request", user: null, prints: '[{"id":"' },
-  { heading: "Change the secret key", user: null, prints: "HTTP/1.1 200" },
+  { heading: "Try the example", prints: '{"activated":true}' },
+  { heading: "Issue a key by a request", prints: '[{"id":"' },
+  { heading: "Change the secret key", prints: "HTTP/1.1 200" },
   { heading: "When something is wrong", user: "monitor", prints: "HTTP/1.1 200" },
-  { heading: "A secret key leaked", user: null, prints: "HTTP/1.1 401" },
+  { heading: "Customers cannot activate keys", user: "monitor", prints: '{"activated":true}' },
+  // The text `<leaked key>` is sent as it stands, and is no secret key any more.
+  { heading: "A secret key leaked", prints: "HTTP/1.1 401" },
 ];
 
-for (const { heading, user, prints } of COMMANDS) {
+for (const { heading, user = null, prints } of COMMANDS) {
   Deno.test(`commands on the pages: curl under ${heading} prints ${prints}`, async () => {
     const curl = (await readOperators("sh", heading)).find((block) => block.startsWith("curl"));
     await using product = await service.issueKeys([user], PRODUCT);
-    const { stdout } = await runLine(fillIn(curl!, product.keys[0]!.id, "monitor"));
+    const { stdout } = await runLine(fillIn(curl!, product.keys[0]!.id, NAME));
     assertStringIncludes(stdout, prints);
   });
 }
@@ -417,13 +452,13 @@ Deno.test("commands on the pages: Erase a key from an export, which leaves the o
   await using folder = await makeTempFolder();
   const cwd = new URL("check-username-active/", folder.url);
   await Deno.mkdir(cwd);
-  const file = new URL("keys-2026-01-02.json", folder.url);
-  await Deno.writeTextFile(file, JSON.stringify([USED, BESSIES]));
+  const file = new URL("keys-a-2026-01-02.json", folder.url);
+  await Deno.writeTextFile(file, JSON.stringify([OF_NAME, BESSIES_2]));
   const [command = ""] = await readOperators("sh", "Erase a key from an export");
-  const filled = fillIn(command).replace("<export>", "2026-01-02");
+  const filled = fillIn(command).replace("<export>", "a-2026-01-02");
   const { stdout } = await runLine(filled, { cwd });
   assertEquals(stdout.trim(), "1");
-  assertEquals(JSON.parse(await Deno.readTextFile(file)), [BESSIES]);
+  assertEquals(JSON.parse(await Deno.readTextFile(file)), [BESSIES_2]);
 });
 
 Deno.test("README.md: a new user gets 499, activates a key, and gets 200", async () => {
