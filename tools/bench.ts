@@ -26,8 +26,7 @@ const { project_id, username: curr_user } = SEEDED;
 const row = Buffer.from(JSON.stringify([{ project_id, curr_user }]));
 const compressed = new Uint8Array(brotliCompressSync(row));
 const headers = { "Content-Encoding": "br" };
-const respond = () => new Response(compressed, { headers });
-await using dataApi = serveOnLoopback(respond);
+await using dataApi = serveOnLoopback(() => new Response(compressed, { headers }));
 
 const deno = await edgeDeno();
 for (let round = 1; round <= ROUNDS; round++) {

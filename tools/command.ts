@@ -6,10 +6,8 @@ export const VERSIONS = {
   supabase: "3.1.0",
 };
 
-type Options = Deno.CommandOptions;
-
 /** Runs a command to its end, without input. Returns its exit code, and its output, trimmed. */
-export async function run(command: string, args: string[], settings?: Options) {
+export async function run(command: string, args: string[], settings?: Deno.CommandOptions) {
   const options = { args, stdin: "null", ...settings } as const;
   const output = await new Deno.Command(command, options).output();
   const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes).trim();
@@ -20,8 +18,7 @@ export async function run(command: string, args: string[], settings?: Options) {
 /** Path of the hosted edge runtime's version of Deno, which is downloaded if need be. */
 export async function edgeDeno(): Promise<string> {
   const npx = Deno.build.os === "windows" ? "npx.cmd" : "npx";
-  const print = ["eval", "console.log(Deno.execPath())"];
-  const args = ["--yes", `deno@${VERSIONS.edgeDeno}`, ...print];
+  const args = ["--yes", `deno@${VERSIONS.edgeDeno}`, "eval", "console.log(Deno.execPath())"];
   // Outside of the project, whose lock file that version cannot read.
   const found = await run(npx, args, { cwd: "/" });
   if (found.code !== 0) throw new Error(found.stderr);

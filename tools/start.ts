@@ -82,11 +82,7 @@ function screen(url: string): string {
     `curl -i ${url}${path} -H "Content-Type: application/json" -d "${
       JSON.stringify(body).replaceAll('"', '\\"')
     }"`;
-  const activation = {
-    key: project.UNUSED_KEY,
-    ...SEEDED,
-    username: "NewPilot#1234",
-  };
+  const activation = { key: project.UNUSED_KEY, ...SEEDED, username: "NewPilot#1234" };
   return `
 API_URL=${url}
 PUBLISHABLE_KEY=${LOCAL_SERVICE.PUBLISHABLE_KEY}

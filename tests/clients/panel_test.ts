@@ -1,7 +1,7 @@
 /**
  * `clients/panel.js`, and the code for a panel on `clients/README.md`, which calls it. Both run in
- * exact time, in an engine whose storage, screens and requests are the test's. The rules are those
- * of the page.
+ * exact time, in a simulator whose storage, screens and requests are the test's. The rules are those
+ * of the page. `happened` lists what the code has done since the last call of `happened`.
  */
 import FakeTimers from "@sinonjs/fake-timers";
 import { assertEquals } from "@std/assert";
@@ -30,54 +30,55 @@ const time = FakeTimers.install({
  */
 const RULES = [
   {
-    rule: "2: a stored 200 of another name unlocks nobody",
+    title: "rule 2: a stored 200 of another name unlocks nobody",
     stored: { name: "Bessie", ageS: 0 },
     status: 503,
     happens: ["asks about Amelia", "logs 503", "locks: no answer"],
   },
   {
-    rule: "2: a 499 for another name clears nothing",
+    title: "rule 2: a 499 for another name clears nothing",
     stored: { name: "Bessie", ageS: 0 },
     status: 499,
     happens: ["asks about Amelia", "locks: inactive"],
   },
   {
-    rule: "3: a 200 is stored, then it unlocks",
+    title: "rule 3: a 200 is stored, then it unlocks",
     stored: null,
     status: 200,
     happens: ["asks about Amelia", "stores 2000000 Amelia", "unlocks"],
   },
   {
-    rule: "3: a 499 clears the entry of this name, then it locks",
+    title: "rule 3: a 499 clears the entry of this name, then it locks",
     stored: JUST_NOW,
     status: 499,
-    happens: ["unlocks", "asks about Amelia", "stores ", "locks: inactive"],
+    happens: ["unlocks", "asks about Amelia", "clears the entry", "locks: inactive"],
   },
 ];
 
-for (const { rule, stored, status, happens } of RULES) {
-  Deno.test(`panel.js: rule ${rule}`, async () => {
+for (const { title, stored, status, happens } of RULES) {
+  Deno.test(`panel.js: ${title}`, async () => {
     const panel = load({ stored });
     panel.ask("Amelia");
     await panel.respond(status);
     assertEquals(panel.happened(), happens);
     await panel.pass(3_600);
-    const isOver = status === 200 || status === 499;
-    assertEquals(panel.happened().includes("asks about Amelia"), !isOver, "asks again");
+    // Only 200 and 499 are answers. After any other status, the panel asks again.
+    const isAnswer = status === 200 || status === 499;
+    assertEquals(panel.happened().includes("asks about Amelia"), !isAnswer, "asks again");
   });
 }
 
-/** Whether Amelia's stored 200 counts while there is no answer. */
+/** Whether Amelia's stored 200 of this age counts while the service answers 503. */
 const VALIDITY = [
-  { rule: "3: a second before 14 days are over", ageS: 14 * DAY_S - 1, counts: true },
-  { rule: "3: after 14 days", ageS: 14 * DAY_S, counts: false },
-  { rule: "3: a day in the future", ageS: -DAY_S, counts: true },
-  { rule: "3: a second more in the future", ageS: -DAY_S - 1, counts: false },
-  { rule: "5: without a time", ageS: NaN, counts: false },
+  { when: "rule 3: a second before 14 days are over", ageS: 14 * DAY_S - 1, counts: true },
+  { when: "rule 3: after 14 days", ageS: 14 * DAY_S, counts: false },
+  { when: "rule 3: a day in the future", ageS: -DAY_S, counts: true },
+  { when: "rule 3: a second more in the future", ageS: -DAY_S - 1, counts: false },
+  { when: "rule 5: without a time", ageS: NaN, counts: false },
 ];
 
-for (const { rule, ageS, counts } of VALIDITY) {
-  Deno.test(`panel.js: rule ${rule}, a stored 200 ${counts ? "counts" : "does not count"}`, async () => {
+for (const { when, ageS, counts } of VALIDITY) {
+  Deno.test(`panel.js: ${when}, a stored 200 ${counts ? "counts" : "does not count"}`, async () => {
     const panel = load({ stored: { name: "Amelia", ageS } });
     panel.ask("Amelia");
     await panel.respond(503);
@@ -88,7 +89,7 @@ for (const { rule, ageS, counts } of VALIDITY) {
   });
 }
 
-Deno.test("panel.js: rule 1: asking anew, or stopping, ends what pauses or waits", async () => {
+Deno.test("panel.js: rule 1: asking anew, or stopping, ends an asking that pauses, and one that waits", async () => {
   const panel = load();
   panel.ask("Amelia");
   await panel.respond(503); // Amelia's asking now pauses.
@@ -136,7 +137,8 @@ Deno.test("panel.js: rule 4: a status that is there when time is up counts", asy
   const panel = load();
   panel.ask("Amelia");
   panel.happened();
-  // The status is there, but the engine, which stood still, has not yet told so (`readyState` 2).
+  // The simulator stood still. So the status is there, but the simulator has not yet called back to
+  // say so, which would be with `readyState` 2.
   await panel.respond(200, { readyState: 1 });
   await panel.pass(10);
   assertEquals(panel.happened(), ["stores 2000010 Amelia", "unlocks"]);
@@ -194,16 +196,17 @@ Deno.test("page's panel: a result that comes while the form is open does not clo
   const { openForm, closeForm } = panel.startPage();
   panel.happened();
   openForm();
-  assertEquals(panel.happened(), ['form of "Amelia"']);
+  assertEquals(panel.happened(), ['shows the form with "Amelia"']);
   await panel.respond(499);
   await panel.pass(3_600);
   assertEquals(panel.happened(), []);
-  // Closing the form goes back to the stored name.
+  // Closing the form asks about the stored name again. The add-on is shown because it was unlocked,
+  // and once more because the stored 200 is valid.
   closeForm();
-  assertEquals(panel.happened(), ["add-on", "add-on", "asks about Amelia"]);
+  assertEquals(panel.happened(), ["shows the add-on", "shows the add-on", "asks about Amelia"]);
 });
 
-Deno.test("page's panel: a lock that waits for the engines does not close the form", async () => {
+Deno.test("page's panel: a lock that waits for the landing does not close the form", async () => {
   const panel = load({ stored: JUST_NOW, isFlying: true });
   const { openForm } = panel.startPage();
   await panel.respond(499);
@@ -214,7 +217,7 @@ Deno.test("page's panel: a lock that waits for the engines does not close the fo
   assertEquals(panel.happened(), []);
 });
 
-Deno.test("page's panel: the form stays open 5 s after the start, and closing it shows the lock screen", async () => {
+Deno.test("page's panel: a form that is opened at the start stays open, and closing it asks for a name", async () => {
   const panel = load();
   const { openForm, closeForm } = panel.startPage();
   openForm();
@@ -237,7 +240,7 @@ Deno.test("page's panel: a second press sends no second key, and an activated ke
   await panel.respond(200);
   assertEquals(panel.happened(), [CHECKING, "asks about Amelia"]);
   await panel.respond(200);
-  assertEquals(panel.happened(), ["stores 2000000 Amelia", "add-on"]);
+  assertEquals(panel.happened(), ["stores 2000000 Amelia", "shows the add-on"]);
 });
 
 /** What the form says when the back end does not activate the key. Then a second try works. */
@@ -280,30 +283,36 @@ Deno.test("page's panel: a key that is activated after the form was closed close
   assertEquals(panel.happened(), sent, "the form can be sent again");
 });
 
-/** What is shown in flight after the response about Amelia, and when the aircraft stands again. */
+/** What happens in flight at the response about Amelia, and when the aircraft stands again. */
 const IN_FLIGHT = [
-  { when: "nothing is stored", stored: null, status: 499, atOnce: [INACTIVE], afterLanding: [] },
   {
-    when: "nothing is stored, and there is no answer",
+    title: "a user who was locked stays locked after a 499",
+    stored: null,
+    status: 499,
+    atOnce: [INACTIVE],
+    afterLanding: [],
+  },
+  {
+    title: "a user who was locked stays locked without an answer",
     stored: null,
     status: 0,
     atOnce: ["logs no response", NO_ANSWER],
   },
   {
-    when: "it is unlocked",
+    title: "a user who was unlocked is locked after landing",
     stored: JUST_NOW,
     status: 499,
-    atOnce: ["stores "],
+    atOnce: ["clears the entry"],
     afterLanding: [INACTIVE],
   },
 ];
 
-for (const { when, stored, status, atOnce, afterLanding } of IN_FLIGHT) {
-  Deno.test(`page's panel: in flight, when ${when}`, async () => {
+for (const { title, stored, status, atOnce, afterLanding } of IN_FLIGHT) {
+  Deno.test(`page's panel: in flight, ${title}`, async () => {
     const typed = { name: "Amelia", key: "" };
     const panel = load({ stored, typed, isFlying: true });
     const { sendForm } = panel.startPage();
-    if (!stored) sendForm();
+    if (!stored) sendForm(); // Otherwise, the page itself asks about the stored name.
     panel.happened();
     await panel.respond(status);
     assertEquals(panel.happened(), atOnce, "at once");
@@ -331,24 +340,24 @@ Deno.test("page's panel: asking about another name cancels the lock that waits",
 
 const TOO_SHORT_OR_LONG = "form text: The name must have 1 to 256 characters.";
 
-/** What is typed as a name without a key, and what happens then. */
+/** What is typed as a name, without a key, and what happens then. */
 const NAMES = [
   {
-    when: "white space around it is cut off",
+    title: "white space around a typed name is cut off",
     name: " Amelia\t",
     happens: [CHECKING, "asks about Amelia"],
   },
-  { when: "white space alone is refused", name: " \t", happens: [TOO_SHORT_OR_LONG] },
+  { title: "white space alone is no name", name: " \t", happens: [TOO_SHORT_OR_LONG] },
   {
-    when: "256 code points of two UTF-16 units each are asked about",
+    title: "a name of 256 code points of two UTF-16 units each is asked about",
     name: "🛩".repeat(256),
     happens: [CHECKING, `asks about ${"🛩".repeat(256)}`],
   },
-  { when: "257 code points are refused", name: "a".repeat(257), happens: [TOO_SHORT_OR_LONG] },
+  { title: "257 code points are refused", name: "a".repeat(257), happens: [TOO_SHORT_OR_LONG] },
 ];
 
-for (const { when, name, happens } of NAMES) {
-  Deno.test(`page's panel: of a typed name, ${when}`, () => {
+for (const { title, name, happens } of NAMES) {
+  Deno.test(`page's panel: ${title}`, () => {
     const panel = load({ typed: { name, key: "" } });
     const { sendForm } = panel.startPage();
     panel.happened();
@@ -360,38 +369,36 @@ for (const { when, name, happens } of NAMES) {
 Deno.test("page's panel: it is locked until the first result, and says what it waits for", async () => {
   const panel = load({ stored: { name: "Amelia", ageS: 14 * DAY_S } });
   panel.startPage();
+  // The message is shown at the start, and once more when the stored name is asked about.
   assertEquals(panel.happened(), [CHECKING, CHECKING, "asks about Amelia"]);
   await panel.respond(200);
-  assertEquals(panel.happened(), ["stores 2000000 Amelia", "add-on"]);
+  assertEquals(panel.happened(), ["stores 2000000 Amelia", "shows the add-on"]);
 });
 
 Deno.test("page's panel: a storage that is ready late is read 5 s after the start", async () => {
-  const panel = load({
-    stored: JUST_NOW,
-    hasListener: false,
-  });
+  const panel = load({ stored: JUST_NOW, announcesStorage: false });
   panel.startPage();
   assertEquals(panel.happened(), [CHECKING]);
   await panel.pass(5);
-  assertEquals(panel.happened(), [CHECKING, "add-on", "asks about Amelia"]);
+  assertEquals(panel.happened(), [CHECKING, "shows the add-on", "asks about Amelia"]);
 });
 
-/** Loads the code into a new engine. `happened` lists what it has done since the last call. */
+/** Loads the code into a new simulator. */
 function load({
   /** Whose last 200 is stored, and how many seconds ago it came. */
   stored = null as { name: string; ageS: number } | null,
   /** What `Math.random` returns. */
   random = 0.5,
   hasStorage = true,
-  /** Whether the engine says at once that the storage is ready. Otherwise, it never says so. */
-  hasListener = true,
+  /** Whether the simulator says at once that the storage is ready. Otherwise, it never says so. */
+  announcesStorage = true,
   /** What the form has in its two fields. */
   typed = { name: "", key: "" },
   isFlying = false,
 } = {}) {
   time.reset();
   const events: string[] = [];
-  const happens = (event: string) => void events.push(event);
+  const record = (event: string) => void events.push(event);
   const requests: XMLHttpRequest[] = [];
   class XMLHttpRequest {
     address = "";
@@ -412,7 +419,7 @@ function load({
       const isCheck = this.address === SERVICE;
       if (!isCheck) assertEquals(this.address, BACK_END);
       assertEquals(more, isCheck ? {} : { key: "a key" });
-      happens(`${isCheck ? "asks about" : "sends a key for"} ${username}`);
+      record(`${isCheck ? "asks about" : "sends a key for"} ${username}`);
       requests.push(this);
     }
   }
@@ -421,36 +428,33 @@ function load({
     GetStoredData: () => entry,
     SetStoredData(_key: string, text: string) {
       entry = text;
-      happens(`stores ${text}`);
+      record(text ? `stores ${text}` : "clears the entry");
     },
   };
-  const engine = {
+  const simulator = {
     XMLHttpRequest,
-    console: { error: (text: string) => happens(text.replace(/.*: /, "logs ")) },
+    console: { error: (text: string) => record(text.replace(/.*: /, "logs ")) },
     Math: { __proto__: Math, random: () => random },
-    RegisterViewListener: (_name: string, listener: () => void) => hasListener && listener(),
+    RegisterViewListener: (_name: string, listener: () => void) => announcesStorage && listener(),
     ...(hasStorage && storage), // Otherwise, the names are not defined, and using them throws.
   };
   const code = `${PANEL}${ON_PAGE} return { activation, startActivation }`;
-  const loaded = new Function(...Object.keys(engine), code)(...Object.values(engine));
+  const loaded = new Function(...Object.keys(simulator), code)(...Object.values(simulator));
   const { activation, startActivation } = loaded;
+  const unlock = () => record("unlocks");
+  const lock = (reason: string) => record(`locks: ${reason}`);
   const ui = {
-    showAddOn: () => happens("add-on"),
-    showMessage: (text: string) => happens(`message: ${text}`),
-    showForm: (name: string) => happens(`form of "${name}"`),
-    showFormText: (text: string) => happens(`form text: ${text}`),
+    showAddOn: () => record("shows the add-on"),
+    showMessage: (text: string) => record(`message: ${text}`),
+    showForm: (name: string) => record(`shows the form with "${name}"`),
+    showFormText: (text: string) => record(`form text: ${text}`),
     readForm: () => typed,
     isFlying: () => isFlying,
   };
   return {
     activation,
     /** Lets panel.js ask about a name until there is an answer. */
-    ask: (name: string) =>
-      activation.keepAsking(
-        name,
-        () => happens("unlocks"),
-        (reason: string) => happens(`locks: ${reason}`),
-      ),
+    ask: (name: string) => activation.keepAsking(name, unlock, lock),
     /** Starts the page's code. Returns what the buttons call. */
     startPage: () => startActivation(ui),
     /** Responds to the last request, or to the one at an index. The body never comes. */

@@ -24,154 +24,148 @@ const streamed = (bytes: Uint8Array<ArrayBuffer>) => new Blob([bytes]).stream();
 
 /** Returns a body for each value of a field, named after the value. */
 const bodiesWith = (field: string, values: unknown[]) =>
-  Object.fromEntries(values.map((value) => [
-    `${field} ${JSON.stringify(value)}`,
-    body({ [field]: value }),
-  ]));
+  Object.fromEntries(
+    values.map((value) => [`${field} ${JSON.stringify(value)}`, body({ [field]: value })]),
+  );
 
 const PLANE = "🛩"; // A code point of two UTF-16 units.
 const WRONG_TYPES = [7, 0, true, false, [], [USER], [PRODUCT], {}];
 
-/** Bodies of a POST, by what they are, and the response to each of them. */
-const POSTS: { response: CONTRACT.Expected; because: string; bodies: Record<string, BodyInit> }[] =
-  [
-    {
-      response: CONTRACT.ACTIVE,
-      because: "a record has this project_id and exactly this curr_user",
-      bodies: {
-        "text/plain": body(), // What fetch sends with a string.
-        "application/json": new Blob([body()], { type: "application/json" }),
-        "image/png": new Blob([body()], { type: "image/png" }),
-        "no Content-Type": new Blob([body()]),
-        "unknown fields beside the two": body({ user: null, extra: [] }),
-        "white space around the JSON": ` \r\n\t${body()}\n`,
-        "a byte order mark, which C# writers send": "\ufeff" + body(),
-        "an escaped user name": body().replace("Zoë", "\\u005ao\\u00eb"),
-        "an upper-case project_id": body({ project_id: PRODUCT.toUpperCase() }),
-        "a field twice, of which the second one counts": `{"username":7,${body().slice(1)}`,
-        "exactly 16 KiB": bodyOf(16_384),
-        "exactly 16 KiB, not declared": streamed(bodyOf(16_384)),
-      },
+/** Bodies of a POST, each under what it is, and the response to each of them. */
+type Posts = { response: CONTRACT.Expected; because: string; bodies: Record<string, BodyInit> };
+const POSTS: Posts[] = [
+  {
+    response: CONTRACT.ACTIVE,
+    because: "a record has this project_id and exactly this curr_user",
+    bodies: {
+      "text/plain": body(), // What fetch sends with a string.
+      "application/json": new Blob([body()], { type: "application/json" }),
+      "image/png": new Blob([body()], { type: "image/png" }),
+      "no Content-Type": new Blob([body()]),
+      "unknown fields beside the two": body({ user: null, extra: [] }),
+      "white space around the JSON": ` \r\n\t${body()}\n`,
+      "a byte order mark, which C# writers send": "\ufeff" + body(),
+      "an escaped user name": body().replace("Zoë", "\\u005ao\\u00eb"),
+      "an upper-case project_id": body({ project_id: PRODUCT.toUpperCase() }),
+      "a field twice, of which the second one counts": `{"username":7,${body().slice(1)}`,
+      "exactly 16 KiB": bodyOf(16_384),
+      "exactly 16 KiB, not declared": streamed(bodyOf(16_384)),
     },
-    {
-      response: CONTRACT.NOT_FOUND,
-      because: "no record has both",
-      bodies: {
-        "another user": body({ username: "somebody else" }),
-        "another product": body({ project_id: crypto.randomUUID() }),
-        "a name of 256 code points": body({ username: "a".repeat(256) }),
-        "256 code points beyond the BMP": body({ username: PLANE.repeat(256) }),
-        "a line break in the name": body({ username: "a\nb" }),
-        // The smallest UUID, the largest one, and one of a variant that RFC 9562 does not have.
-        ...bodiesWith("project_id", [
-          "00000000-0000-0000-0000-000000000000",
-          "ffffffff-ffff-ffff-ffff-ffffffffffff",
-          "11111111-1111-1111-1111-111111111111",
-        ]),
-      },
+  },
+  {
+    response: CONTRACT.NOT_FOUND,
+    because: "no record has both",
+    bodies: {
+      "another user": body({ username: "somebody else" }),
+      "another product": body({ project_id: crypto.randomUUID() }),
+      "a name of 256 code points": body({ username: "a".repeat(256) }),
+      "256 code points beyond the BMP": body({ username: PLANE.repeat(256) }),
+      "a line break in the name": body({ username: "a\nb" }),
+      // The smallest UUID, the largest one, and one that RFC 9562 does not know: its variant, the
+      // first digit of the fourth part, is none of 8, 9, a and b.
+      ...bodiesWith("project_id", [
+        "00000000-0000-0000-0000-000000000000",
+        "ffffffff-ffff-ffff-ffff-ffffffffffff",
+        "11111111-1111-1111-1111-111111111111",
+      ]),
     },
-    {
-      response: CONTRACT.MISSING,
-      because: "a field is missing, even if the other one is invalid",
-      bodies: {
-        "an empty body": "",
-        "a byte order mark and nothing else": "\ufeff",
-        "an array of the two values": JSON.stringify([USER, PRODUCT]),
-        "null": "null",
-        ...bodiesWith("username", [undefined, null, ""]),
-        ...bodiesWith("project_id", [undefined, null, ""]),
-        "Username in place of username": body().replace("username", "Username"),
-        "the two fields only inside a __proto__ member": `{"__proto__":${body()}}`,
-        "an empty username, and an invalid project_id": body({ username: "", project_id: 7 }),
-        "an invalid username, and no project_id": `{"username":7}`,
-      },
+  },
+  {
+    response: CONTRACT.MISSING,
+    because: "a field is missing, even if the other one is invalid",
+    bodies: {
+      "an empty body": "",
+      "a byte order mark and nothing else": "\ufeff",
+      "an array of the two values": JSON.stringify([USER, PRODUCT]),
+      "null": "null",
+      ...bodiesWith("username", [undefined, null, ""]),
+      ...bodiesWith("project_id", [undefined, null, ""]),
+      "Username in place of username": body().replace("username", "Username"),
+      "the two fields only inside a __proto__ member": `{"__proto__":${body()}}`,
+      "an empty username, and an invalid project_id": body({ username: "", project_id: 7 }),
+      "an invalid username, and no project_id": `{"username":7}`,
     },
-    {
-      response: CONTRACT.INVALID,
-      because: "a field is invalid",
-      bodies: {
-        ...bodiesWith("username", WRONG_TYPES),
-        // U+0000, and lone surrogates.
-        ...bodiesWith("username", ["\0", "a\0b"]),
-        ...bodiesWith("username", ["a\ud83d", "\udee9b", "\udee9\ud83d"]),
-        "a name of 257 code points": body({ username: "a".repeat(257) }),
-        "257 code points beyond the BMP": body({ username: PLANE.repeat(257) }),
-        ...bodiesWith("project_id", WRONG_TYPES),
-        // PostgreSQL takes some of these for a UUID, and careless expressions take others.
-        ...bodiesWith("project_id", [
-          ` ${PRODUCT}`,
-          `${PRODUCT}\n`,
-          `eq.${PRODUCT}`,
-          `{${PRODUCT}}`,
-          `urn:uuid:${PRODUCT}`,
-          " ",
-          PRODUCT.slice(1),
-          `${PRODUCT}0`,
-          PRODUCT.replaceAll("-", ""),
-          `g${PRODUCT.slice(1)}`,
-          `１${PRODUCT.slice(1)}`,
-        ]),
-      },
+  },
+  {
+    response: CONTRACT.INVALID,
+    because: "a field is invalid",
+    bodies: {
+      ...bodiesWith("username", WRONG_TYPES),
+      // U+0000, and lone surrogates.
+      ...bodiesWith("username", ["\0", "a\0b"]),
+      ...bodiesWith("username", ["a\ud83d", "\udee9b", "\udee9\ud83d"]),
+      "a name of 257 code points": body({ username: "a".repeat(257) }),
+      "257 code points beyond the BMP": body({ username: PLANE.repeat(257) }),
+      ...bodiesWith("project_id", WRONG_TYPES),
+      // PostgreSQL takes some of these for a UUID, and careless expressions take others.
+      ...bodiesWith("project_id", [
+        ` ${PRODUCT}`,
+        `${PRODUCT}\n`,
+        `eq.${PRODUCT}`,
+        `{${PRODUCT}}`,
+        `urn:uuid:${PRODUCT}`,
+        " ",
+        PRODUCT.slice(1),
+        `${PRODUCT}0`,
+        PRODUCT.replaceAll("-", ""),
+        `g${PRODUCT.slice(1)}`,
+        `\uff11${PRODUCT.slice(1)}`, // A full-width digit.
+      ]),
     },
-    {
-      response: CONTRACT.INVALID_JSON,
-      because: "the body is no strict UTF-8, or no JSON",
-      bodies: {
-        "a form": `username=a&project_id=${PRODUCT}`,
-        "only white space": " ",
-        "a raw line break in a string": body().replace("ë", "\n"),
-        "Latin-1": bytes(body()),
-        "a surrogate in UTF-8": bytes(body({ username: "\xed\xa0\xbd" })),
-        "two byte order marks": "\ufeff\ufeff" + body(),
-      },
+  },
+  {
+    response: CONTRACT.INVALID_JSON,
+    because: "the body is no strict UTF-8, or no JSON",
+    bodies: {
+      "a form": `username=a&project_id=${PRODUCT}`,
+      "only white space": " ",
+      "a raw line break in a string": body().replace("ë", "\n"),
+      "Latin-1": bytes(body()),
+      "a surrogate in UTF-8": bytes(body({ username: "\xed\xa0\xbd" })),
+      // A byte order mark may stand at the start. A second one is a character, and no JSON.
+      "two byte order marks": "\ufeff\ufeff" + body(),
     },
-    {
-      response: CONTRACT.TOO_LARGE,
-      because: "the body is over 16 KiB, whatever is in it",
-      bodies: {
-        "16 KiB and a byte": bodyOf(16_385),
-        "16 KiB and a byte, not declared": streamed(bodyOf(16_385)),
-        "64 KiB that are not JSON": "x".repeat(65_536),
-      },
+  },
+  {
+    response: CONTRACT.TOO_LARGE,
+    because: "the body is over 16 KiB, whatever is in it",
+    bodies: {
+      "16 KiB and a byte": bodyOf(16_385),
+      "16 KiB and a byte, not declared": streamed(bodyOf(16_385)),
+      "64 KiB that are not JSON": "x".repeat(65_536),
     },
-  ];
+  },
+];
 
 for (const { response, because, bodies } of POSTS) {
-  for (const [name, body] of Object.entries(bodies)) {
-    addTest(`${name} → ${response.status}: ${because}`, { body }, response);
+  for (const [when, content] of Object.entries(bodies)) {
+    addTest(`${when} → ${response.status}: ${because}`, { body: content }, response);
   }
 }
 
+const { METHOD_NOT_ALLOWED } = CONTRACT;
 /** Other requests, and the response to each of them. */
-const REQUESTS: { request: string; init: RequestInit; response: CONTRACT.Expected }[] = [
+const REQUESTS: { when: string; init: RequestInit; response: CONTRACT.Expected }[] = [
   {
-    request: "a POST with credentials, which are ignored",
+    when: "a POST with credentials, which are ignored",
     init: { body: body(), headers: { Authorization: "Bearer x", apikey: "x" } },
     response: CONTRACT.ACTIVE,
   },
-  { request: "a POST without a body", init: {}, response: CONTRACT.MISSING },
-  // A hosted project itself responds to rarer methods than these.
-  { request: "GET", init: { method: "GET" }, response: CONTRACT.METHOD_NOT_ALLOWED },
+  { when: "a POST without a body", init: { method: "POST" }, response: CONTRACT.MISSING },
+  // Rarer methods are not sent, because a hosted project itself responds to some of them.
+  { when: "GET", init: { method: "GET" }, response: METHOD_NOT_ALLOWED },
+  { when: "PATCH", init: { method: "PATCH", body: body() }, response: METHOD_NOT_ALLOWED },
+  { when: "DELETE", init: { method: "DELETE", body: body() }, response: METHOD_NOT_ALLOWED },
   {
-    request: "PATCH",
-    init: { method: "PATCH", body: body() },
-    response: CONTRACT.METHOD_NOT_ALLOWED,
-  },
-  {
-    request: "DELETE",
-    init: { method: "DELETE", body: body() },
-    response: CONTRACT.METHOD_NOT_ALLOWED,
-  },
-  {
-    // Without an `Origin`, with which a gateway may answer it itself.
-    request: "OPTIONS, a preflight",
+    // It has no `Origin` header, because a gateway may answer a request with that header itself.
+    when: "OPTIONS, which is the method of a preflight",
     init: { method: "OPTIONS" },
     response: CONTRACT.PREFLIGHT,
   },
 ];
 
-for (const { request, init, response } of REQUESTS) {
-  addTest(`${request} → ${response.status}`, init, response);
+for (const { when, init, response } of REQUESTS) {
+  addTest(`${when} → ${response.status}`, init, response);
 }
 
 function addTest(name: string, init: RequestInit, response: CONTRACT.Expected) {

@@ -35,11 +35,7 @@ export async function runCommand(
  */
 export async function uploadFunction(
   folder: URL,
-  {
-    page = "docs/operate.md",
-    name = "check-username-active",
-    project = PROJECT,
-  } = {},
+  { page = "docs/operate.md", name = "check-username-active", project = PROJECT } = {},
 ) {
   const forms: FormData[] = [];
   await using api = serveOnLoopback(async (request) => {

@@ -394,33 +394,24 @@ const PASTED = [
 
 for (const [heading, [row]] of Object.entries(STATEMENTS)) {
   const statement = await readStatement(heading);
-  // "Put a key back" inserts the key, so the table must not have it before.
-  const before = heading === "Put a key back" ? [BESSIES_2] : [UNUSED, BESSIES_2];
-
-  /** Runs the filled-in statement, which may end with an error, and returns the keys afterwards. */
-  const runPasted = async (filledIn: string) => {
-    await begin(before, row?.copyBefore);
-    await exec("savepoint before_statement");
-    await exec(filledIn).catch(async () => {
-      Deno.exitCode = 0; // PGlite sets it after an error.
-      await exec("rollback to savepoint before_statement");
-    });
-    return await readKeys();
-  };
-
-  for (const text of PASTED) {
-    if (statement.includes("<key>")) {
-      Deno.test(`SQL on the pages: ${heading}, with the key ${text} → no row changes`, async () => {
-        assertEquals<object[]>(await runPasted(fillIn(statement, text)), before);
-      });
-    }
-    if (statement.includes("<name>")) {
-      Deno.test(`SQL on the pages: ${heading}, with the name ${text} → only the key's name changes, to that`, async () => {
-        const keys = await runPasted(fillIn(statement, KEY, text));
-        assertEquals<object[]>(keys.filter(({ id }) => id !== KEY), [BESSIES_2]);
+  for (const place of ["key", "name"].filter((place) => statement.includes(`<${place}>`))) {
+    for (const text of PASTED) {
+      const result = place === "key" ? "no row changes" : "only the key's name changes, to that";
+      Deno.test(`SQL on the pages: ${heading}, with the ${place} ${text} → ${result}`, async () => {
+        // "Put a key back" inserts the key, so the table must not have it before.
+        const before = heading === "Put a key back" ? [BESSIES_2] : [UNUSED, BESSIES_2];
+        await begin(before, row?.copyBefore);
+        await exec("savepoint before_statement");
+        const filledIn = place === "key" ? fillIn(statement, text) : fillIn(statement, KEY, text);
+        await exec(filledIn).catch(async () => {
+          Deno.exitCode = 0; // PGlite sets it after an error.
+          await exec("rollback to savepoint before_statement");
+        });
+        const keys = await readKeys();
+        if (place === "key") return assertEquals<unknown>(keys, before);
+        assertEquals<unknown>(keys.filter(({ id }) => id !== KEY), [BESSIES_2]);
         const name = keys.find(({ id }) => id === KEY)?.curr_user;
-        // A statement that only reads stores no name.
-        if (name !== null) assertEquals(name, text);
+        if (name !== null) assertEquals(name, text); // A statement that only reads stores no name.
       });
     }
   }

@@ -15,96 +15,89 @@ type Part = { size: number } | { pauseMs: number } | "breaks off";
 /** Repeats parts. */
 const times = (count: number, ...parts: Part[]) => Array<Part[]>(count).fill(parts).flat();
 
+const BYTE = { size: 1 };
+const KIB_16 = { size: 16 * KIB };
 /** A body that is not whole within 10 s: a byte arrives every 9 s. */
-const SLOW = times(9, { size: 1 }, { pauseMs: 9_000 });
+const SLOW = times(9, BYTE, { pauseMs: 9_000 });
 
 const ROWS: {
   when: string;
   headers?: Record<string, string>;
   /** What the caller sends. After the last part, the body is whole. */
   arrives: Part[];
-  /** The length of the body that is returned, in bytes; or the status of the response. */
-  length?: number;
-  status?: number;
-  /** When that is known, in milliseconds after the first read. */
-  atMs: number;
+  /** The body's length in bytes, or the response's status; and when that is known. */
+  ends: { length?: number; status?: number; atMs: number };
 }[] = [
-  { when: "16 KiB in pieces", arrives: times(16, { size: KIB }), length: 16 * KIB, atMs: 0 },
+  {
+    when: "16 KiB in pieces",
+    arrives: times(16, { size: KIB }),
+    ends: { length: 16 * KIB, atMs: 0 },
+  },
   {
     when: "256 KiB, which are read to their end before the response",
-    arrives: [...times(16, { size: 16 * KIB }), { pauseMs: 400 }],
-    status: 413,
-    atMs: 400,
+    arrives: [...times(16, KIB_16), { pauseMs: 400 }],
+    ends: { status: 413, atMs: 400 },
   },
   {
     when: "256 KiB and a byte, whose end is not waited for",
-    arrives: [...times(16, { size: 16 * KIB }), { size: 1 }, { pauseMs: 400 }],
-    status: 413,
-    atMs: 0,
+    arrives: [...times(16, KIB_16), BYTE, { pauseMs: 400 }],
+    ends: { status: 413, atMs: 0 },
   },
   // Each piece counts as 64 bytes at least, so 4,096 pieces count as the 256 KiB that are read.
-  { when: "4,096 single bytes", arrives: times(4_096, { size: 1 }), length: 4_096, atMs: 0 },
-  { when: "4,097 single bytes", arrives: times(4_097, { size: 1 }), status: 413, atMs: 0 },
+  { when: "4,096 single bytes", arrives: times(4_096, BYTE), ends: { length: 4_096, atMs: 0 } },
+  { when: "4,097 single bytes", arrives: times(4_097, BYTE), ends: { status: 413, atMs: 0 } },
   {
     // A body that is declared to be short is read in one call, which does not count pieces.
     when: "9,000 single bytes, of a declared length",
     headers: { "Content-Length": "9000" },
-    arrives: times(9_000, { size: 1 }),
-    length: 9_000,
-    atMs: 0,
+    arrives: times(9_000, BYTE),
+    ends: { length: 9_000, atMs: 0 },
   },
   {
     when: "over 16 KiB in chunks, whose Content-Length of 1 means nothing",
     headers: { "Content-Length": "1", "Transfer-Encoding": "chunked" },
-    arrives: [{ size: 16 * KIB }, { size: 1 }],
-    status: 413,
-    atMs: 0,
+    arrives: [KIB_16, BYTE],
+    ends: { status: 413, atMs: 0 },
   },
   {
     when: "whole after 9.99 s",
-    arrives: [{ size: 1 }, { pauseMs: 9_990 }, { size: 1 }],
-    length: 2,
-    atMs: 9_990,
+    arrives: [BYTE, { pauseMs: 9_990 }, BYTE],
+    ends: { length: 2, atMs: 9_990 },
   },
-  { when: "not whole after 10 s", arrives: SLOW, status: 408, atMs: 10_000 },
+  { when: "not whole after 10 s", arrives: SLOW, ends: { status: 408, atMs: 10_000 } },
   {
     when: "not whole after 10 s, of a declared length",
     headers: { "Content-Length": "60" },
     arrives: SLOW,
-    status: 408,
-    atMs: 10_000,
+    ends: { status: 408, atMs: 10_000 },
   },
   {
     when: "too long, and not whole after 10 s",
-    arrives: [{ size: 16 * KIB }, ...SLOW],
-    status: 408,
-    atMs: 10_000,
+    arrives: [KIB_16, ...SLOW],
+    ends: { status: 408, atMs: 10_000 },
   },
   {
     when: "broken off after 50 ms",
-    arrives: [{ size: 1 }, { pauseMs: 50 }, "breaks off"],
-    status: 408,
-    atMs: 50,
+    arrives: [BYTE, { pauseMs: 50 }, "breaks off"],
+    ends: { status: 408, atMs: 50 },
   },
   {
     when: "broken off, of a declared length",
     headers: { "Content-Length": "60" },
-    arrives: [{ size: 1 }, "breaks off"],
-    status: 408,
-    atMs: 0,
+    arrives: [BYTE, "breaks off"],
+    ends: { status: 408, atMs: 0 },
   },
   {
     when: "too long, and broken off",
-    arrives: [{ size: 16 * KIB }, { size: 1 }, "breaks off"],
-    status: 408,
-    atMs: 0,
+    arrives: [KIB_16, BYTE, "breaks off"],
+    ends: { status: 408, atMs: 0 },
   },
 ];
 
-for (const { when, headers, arrives, ...expected } of ROWS) {
+for (const { when, headers, arrives, ends } of ROWS) {
   // Deno 2.9 has no byte stream for a body that has arrived already.
   for (const kind of ["byte", "default"]) {
-    const result = expected.status ?? `${expected.length} bytes`;
+    const result = ends.status ?? `${ends.length} bytes`;
     Deno.test(`body: ${when}, as a ${kind} stream → ${result}`, async () => {
       time.reset();
       const byteStream = streamOf(arrives);
@@ -112,9 +105,9 @@ for (const { when, headers, arrives, ...expected } of ROWS) {
       const reading = readFrom(stream, headers);
       await time.tickAsync(100_000);
       const { timersLeft, ...seen } = await reading;
-      assertEquals<unknown>(seen, expected);
+      assertEquals<unknown>(seen, ends);
       // When time is up, the pause of a slow body still runs: its timer is this test's.
-      assertEquals(timersLeft, expected.atMs === 10_000 ? 1 : 0, "timers left running");
+      assertEquals(timersLeft, ends.atMs === 10_000 ? 1 : 0, "timers left running");
     });
   }
 }
@@ -123,7 +116,7 @@ Deno.test("body: of one that is too long, less than 64 KiB are kept; after 10 s,
   time.reset();
   const before = Deno.memoryUsage().external;
   let cancelled = 0;
-  const unfinished = [...times(16, { size: 16 * KIB }), { pauseMs: 60_000 }];
+  const unfinished = [...times(16, KIB_16), { pauseMs: 60_000 }];
   const count = () => void cancelled++;
   const reading = Array.from({ length: 64 }, () => readFrom(streamOf(unfinished, count)));
   await time.tickAsync(0);

@@ -24,7 +24,7 @@ for (const { when, value, reads } of URLS) {
 }
 
 /** Values of `SUPABASE_SECRET_KEYS` and `SUPABASE_SERVICE_ROLE_KEY`. */
-const KEYS = [
+const SECRET_KEYS = [
   { when: "a key is named default", keys: '{"a":"k1","default":"k2"}', legacy: "old", reads: "k2" },
   // Without a default, the first key counts, in the order of the JSON.
   { when: "no key is named default", keys: '{"b":"k1","a":"k2"}', legacy: "old", reads: "k1" },
@@ -37,7 +37,7 @@ const KEYS = [
   { when: "the legacy key has a line break behind it", keys: "", legacy: "s3cr3t\n" },
 ];
 
-for (const { when, keys, legacy, reads } of KEYS) {
+for (const { when, keys, legacy, reads } of SECRET_KEYS) {
   const result = reads ? `the key "${reads}" is read` : "the start is refused";
   Deno.test(`environment: ${when} → ${result}`, () => {
     Deno.env.set("SUPABASE_SECRET_KEYS", keys);

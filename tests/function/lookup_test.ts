@@ -5,9 +5,7 @@ import { createLookup } from "../../supabase/functions/check-username-active/loo
 import { LIMITS, LOOKUP } from "../support/contract.ts";
 
 // Each test file runs in an isolate, so nothing that is replaced here is put back.
-const time = FakeTimers.install({
-  toFake: ["Date", "performance", "setTimeout", "clearTimeout"],
-});
+const time = FakeTimers.install({ toFake: ["Date", "performance", "setTimeout", "clearTimeout"] });
 
 const SUPABASE_URL = "https://abcdefghijklmnopqrst.supabase.co";
 const { project_id, curr_user } = LOOKUP; // Every lookup here asks for "Zoë & Co." and this product.
@@ -34,11 +32,11 @@ const html = (status: number): Answer => ({ status, body: "<h1>Bad gateway</h1>"
 /** What Deno may pass on as whole, though the connection broke off. */
 const CUT = { status: 200, body: "[" };
 
-/** What is logged of a response that has no code, of a 200 that is not sound, and of no response. */
-const http = (status: number) => ({ code: `http_${status}`, status });
-const MALFORMED = { code: "malformed", status: 200 };
-const UNREACHABLE = { code: "unreachable", status: 0 };
-const TIMED_OUT = { code: "timeout", status: 0 };
+/** What is logged of a response with a code, and of one without. */
+const logged = (status: number, code: string) => ({ code, status });
+const http = (status: number) => logged(status, `http_${status}`);
+/** What is logged of a 200 that is not sound. */
+const MALFORMED = logged(200, "malformed");
 
 const LOOKUPS: {
   /** What the Data API sends. */
@@ -71,8 +69,8 @@ const LOOKUPS: {
   },
 
   // If that failure does not pass, all six attempts are made.
-  { when: "503 each time", answers: [KILLED], logs: { code: "57P01", status: 503 }, attempts: 6 },
-  { when: "a drop each time", answers: ["drop"], logs: UNREACHABLE, attempts: 6 },
+  { when: "a 503 each time", answers: [KILLED], logs: logged(503, "57P01"), attempts: 6 },
+  { when: "a drop each time", answers: ["drop"], logs: logged(0, "unreachable"), attempts: 6 },
   { when: "the row of Amelia", answers: [list(OF_AMELIA)], logs: MALFORMED, attempts: 6 },
   { when: "the name in capitals", answers: [list(IN_CAPITALS)], logs: MALFORMED, attempts: 6 },
   { when: "another product", answers: [list(OF_OTHER_PRODUCT)], logs: MALFORMED, attempts: 6 },
@@ -81,12 +79,12 @@ const LOOKUPS: {
   { when: "a row in no list", answers: [{ status: 200, body: ROW }], logs: MALFORMED, attempts: 6 },
 
   // Silence is waited for until the 5 s are over, and not asked again.
-  { when: "silence", answers: ["silence", list(ROW)], logs: TIMED_OUT },
+  { when: "silence", answers: ["silence", list(ROW)], logs: logged(0, "timeout") },
   {
     // What is logged is the 503, because it says more about the cause.
     when: "a 503, then silence",
     answers: [KILLED, "silence", list(ROW)],
-    logs: { code: "57P01", status: 503 },
+    logs: logged(503, "57P01"),
     attempts: 2,
   },
 
@@ -96,28 +94,16 @@ const LOOKUPS: {
     answers: [{ status: 206, body: [] }],
     logs: http(206),
   },
-  {
-    when: "a 400 with PGRST303",
-    answers: [error(400, "PGRST303")],
-    logs: { code: "PGRST303", status: 400 },
-  },
+  { when: "a 400 with PGRST303", answers: [error(400, "PGRST303")], logs: logged(400, "PGRST303") },
   { when: "a 401 with an empty code", answers: [error(401, "")], logs: http(401) },
-  {
-    when: "a 404 with PGRST205",
-    answers: [error(404, "PGRST205")],
-    logs: { code: "PGRST205", status: 404 },
-  },
+  { when: "a 404 with PGRST205", answers: [error(404, "PGRST205")], logs: logged(404, "PGRST205") },
   { when: "a 404 with an empty list", answers: [{ status: 404, body: " \n[]" }], logs: http(404) },
   { when: "a 404 without a body", answers: [{ status: 404, body: "" }], logs: http(404) },
   { when: "a 500 with null", answers: [{ status: 500, body: null }], logs: http(500) },
   { when: "a 501", answers: [html(501)], logs: http(501) },
 
   // A code is logged only if it has the form of a code of PostgreSQL or PostgREST.
-  {
-    when: "a code with an X",
-    answers: [error(500, "PGRSTX00")],
-    logs: { code: "PGRSTX00", status: 500 },
-  },
+  { when: "a code with an X", answers: [error(500, "PGRSTX00")], logs: logged(500, "PGRSTX00") },
   { when: "a code in lower case", answers: [error(400, "42p01")], logs: http(400) },
   { when: "a code with a digit too many", answers: [error(400, "PGRST1000")], logs: http(400) },
   { when: "a code and a line break", answers: [error(400, "42501\n")], logs: http(400) },

@@ -29,18 +29,21 @@ for (const port of ["", "0x10", "1e3", "65536", "8321 "]) {
   });
 }
 
-Deno.test("start: it names a taken port, serves edits, tells mistakes, and ends all", async () => {
+Deno.test("start: a second start names another port, edits are served, mistakes are shown, and Ctrl-C ends all", async () => {
   await using clone = await makeTempFolder(project.PROJECT);
   await using start = await runStart(clone.url);
+
+  // A second start on the same port ends, and its message suggests the port 8321.
   const second = await startAndEnd("--port", new URL(start.url).port);
   assertEquals(second.code, 1, "exit code");
   assertStringIncludes(second.stderr, "deno task start --port 8321");
 
   const url = start.url + project.CHECK_PATH;
   const file = new URL(`${project.FUNCTION_FOLDER_PATH}responses.ts`, clone.url);
-  const code = await Deno.readTextFile(file);
-  const save = (text: string, holds: () => unknown) => {
-    const write = () => Deno.writeTextFileSync(file, text);
+  const source = await Deno.readTextFile(file);
+  /** Saves an edit of the function, and waits until a condition holds. */
+  const save = (edited: string, holds: () => unknown) => {
+    const write = () => Deno.writeTextFileSync(file, edited);
     write();
     // Deno's watcher misses an edit while it starts the function.
     const again = setInterval(write, 5_000);
@@ -50,20 +53,22 @@ Deno.test("start: it names a taken port, serves edits, tells mistakes, and ends 
     const response = await askAt(url, project.SEEDED.project_id, "nobody");
     return (await response.text()).includes(text);
   };
-  const edited = code.replace(NOT_FOUND.body.error, "EDITED");
-  await save(edited, responds("EDITED"));
-  await save(`${code}mistake = ;`, () => /mistake = ;/.test(start.output()));
+  await save(source.replace(NOT_FOUND.body.error, "EDITED"), responds("EDITED"));
+
+  // The terminal shows a mistake. Callers get a response of the gateway, which says where to look.
+  await save(`${source}mistake = ;`, () => /mistake = ;/.test(start.output()));
   await waitUntil(responds("Look at the terminal"), start.output);
 
-  // This runs in the function's process. A test cannot send Ctrl-C on Windows: there, the function
-  // ends because `start` has ended, which it does not notice in an endless loop.
+  // The function's process ends with `start`, even if the function is in an endless loop. On Windows
+  // there is no loop, because a test cannot send Ctrl-C there. `start` is then killed, and the
+  // function ends when it notices that, which it cannot do in a loop.
   const loop = Deno.build.os === "windows" ? "" : "for (;;);";
-  const edit = `console.log("process", Deno.pid, "runs"); ${loop}`;
-  const pidOf = () => start.output().match(/process (\d+) runs/)?.[1];
-  await save(code + edit, pidOf);
-  const pid = Number(pidOf());
+  const printed = () => start.output().match(/process (\d+) runs/)?.[1];
+  await save(`${source}console.log("process", Deno.pid, "runs"); ${loop}`, printed);
+  const pid = Number(printed());
   start.child.kill("SIGINT");
   await start.ended;
+  // The signal 0 ends nothing. Sending it throws once there is no such process.
   const hasEnded = () => Promise.try(process.kill, pid, 0).then(() => false, () => true);
   await waitUntil(hasEnded, () => `process ${pid} still runs`);
 });

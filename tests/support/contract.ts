@@ -7,10 +7,7 @@ export interface Expected {
   headers?: Record<string, string | RegExp>;
 }
 
-const error = (status: number, message: string) => ({
-  status,
-  body: { error: message },
-});
+const error = (status: number, message: string) => ({ status, body: { error: message } });
 
 export const ACTIVE: Expected = { status: 200, body: { success: true } };
 export const NOT_FOUND = error(499, "User not found for project");

@@ -12,8 +12,7 @@ export const readPage = (page: string): Promise<string> =>
 /** Returns the blocks of code in a language on a page, or under one of its headings. */
 export async function readBlocks(page: string, language: string, heading = "") {
   const sections = (await readPage(page)).split(/^#+ /m);
-  const text = sections.filter((section) => section.startsWith(heading))
-    .join("\n");
+  const text = sections.filter((section) => section.startsWith(heading)).join("\n");
   // A block in a list is indented.
   const block = new RegExp(`^( *)\`\`\`${language}\n(.*?)\n\\1\`\`\`$`, "gms");
   return Array.from(

@@ -26,8 +26,7 @@ export async function runStart(folder: URL, ...options: string[]) {
   await waitUntil(() => printed.test(output), () => output);
   const [, url] = output.match(printed) ?? [];
   if (!url) throw new Error(output);
-  const read = () => output;
-  return { child, url, ended, output: read, [Symbol.asyncDispose]: end };
+  return { child, url, ended, output: () => output, [Symbol.asyncDispose]: end };
 }
 
 /**

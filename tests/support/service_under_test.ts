@@ -59,9 +59,7 @@ export async function issueKeys(
   users: (string | null)[],
   project_id: string = crypto.randomUUID(),
 ) {
-  const keys = users.map((curr_user) => {
-    return { id: crypto.randomUUID(), project_id, curr_user };
-  });
+  const keys = users.map((curr_user) => ({ id: crypto.randomUUID(), project_id, curr_user }));
   await changeKeys("POST", "", keys);
   // By key, not by product: the service may have other keys of the product.
   const search = `?id=in.(${keys.map(({ id }) => id)})`;
