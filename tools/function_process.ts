@@ -23,10 +23,9 @@ interface Options {
  */
 export async function startFunction(dataApiUrl: string, options: Options = {}) {
   const { folder = FUNCTION_FOLDER, deno = Deno.execPath(), watch } = options;
+  const path = fileURLToPath(folder);
   const bootError = (output: string) =>
-    new Error(
-      `${output}\n\nThe edge function in ${fileURLToPath(folder)} does not start: see above.`,
-    );
+    new Error(`${output}\n\nThe edge function in ${path} does not start: see above.`);
   // Downloads the packages, with the system's certificates, which a proxy may need.
   const store = Deno.env.get("DENO_TLS_CA_STORE") ?? "mozilla,system";
   const download = { cwd: folder, env: { DENO_TLS_CA_STORE: store } };

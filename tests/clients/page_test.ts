@@ -47,9 +47,7 @@ Deno.test("callers' page: the panel, in Chromium", options, async () => {
       const ignore = () => {};
       startActivation({
         showAddOn,
-        showMessage: ignore,
-        showForm: ignore,
-        showFormText: ignore,
+        showMessage: ignore, showForm: ignore, showFormText: ignore,
         readForm: () => (${typed}),
         isFlying: () => false,
       }).sendForm();

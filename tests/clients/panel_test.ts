@@ -68,13 +68,13 @@ for (const { title, stored, status, happens } of RULES) {
   });
 }
 
-/** Whether Amelia's stored 200 of this age counts while the service answers 503. */
+/** Whether Amelia's stored 200 of this age counts while the service sends 503. */
 const VALIDITY = [
   { when: "rule 3: a second before 14 days are over", ageS: 14 * DAY_S - 1, counts: true },
   { when: "rule 3: after 14 days", ageS: 14 * DAY_S, counts: false },
   { when: "rule 3: a day in the future", ageS: -DAY_S, counts: true },
-  { when: "rule 3: a second more in the future", ageS: -DAY_S - 1, counts: false },
-  { when: "rule 5: without a time", ageS: NaN, counts: false },
+  { when: "rule 3: a day and a second in the future", ageS: -DAY_S - 1, counts: false },
+  { when: "rule 5: with a time that is no number", ageS: NaN, counts: false },
 ];
 
 for (const { when, ageS, counts } of VALIDITY) {
@@ -89,7 +89,7 @@ for (const { when, ageS, counts } of VALIDITY) {
   });
 }
 
-Deno.test("panel.js: rule 1: asking anew, or stopping, ends an asking that pauses, and one that waits", async () => {
+Deno.test("panel.js: rule 1: asking anew ends an asking that pauses or waits, and stopping ends one that waits", async () => {
   const panel = load();
   panel.ask("Amelia");
   await panel.respond(503); // Amelia's asking now pauses.
@@ -110,7 +110,7 @@ const PAUSES = [
 ];
 
 for (const { random, pausesS } of PAUSES) {
-  Deno.test(`panel.js: rule 3: it asks again after ${pausesS} s`, async () => {
+  Deno.test(`panel.js: rule 3: if Math.random returns ${random}, it asks again after ${pausesS} s`, async () => {
     const panel = load({ random });
     panel.ask("Amelia");
     for (const pauseS of pausesS) {
@@ -124,7 +124,7 @@ for (const { random, pausesS } of PAUSES) {
   });
 }
 
-Deno.test("panel.js: rule 4: silence ends after 10 s", async () => {
+Deno.test("panel.js: rule 4: after 10 s of silence, it locks", async () => {
   const panel = load();
   panel.ask("Amelia");
   await panel.pass(9.9);
@@ -191,7 +191,7 @@ const NO_NAME = "message: Enter your name and the key that you have bought.";
 const INACTIVE = "message: There is no active key for this name. Are name and key right?";
 const NO_ANSWER = "message: The key could not be checked yet. Are you online?";
 
-Deno.test("page's panel: a result that comes while the form is open does not close it", async () => {
+Deno.test("callers' page: a result that comes while the form is open does not close it", async () => {
   const panel = load({ stored: JUST_NOW });
   const { openForm, closeForm } = panel.startPage();
   panel.happened();
@@ -206,7 +206,7 @@ Deno.test("page's panel: a result that comes while the form is open does not clo
   assertEquals(panel.happened(), ["shows the add-on", "shows the add-on", "asks about Amelia"]);
 });
 
-Deno.test("page's panel: a lock that waits for the landing does not close the form", async () => {
+Deno.test("callers' page: a lock that waits for the landing does not close the form", async () => {
   const panel = load({ stored: JUST_NOW, isFlying: true });
   const { openForm } = panel.startPage();
   await panel.respond(499);
@@ -217,18 +217,18 @@ Deno.test("page's panel: a lock that waits for the landing does not close the fo
   assertEquals(panel.happened(), []);
 });
 
-Deno.test("page's panel: a form that is opened at the start stays open, and closing it asks for a name", async () => {
+Deno.test("callers' page: a form that is opened at the start stays open, and closing it shows that a name is missing", async () => {
   const panel = load();
   const { openForm, closeForm } = panel.startPage();
   openForm();
   panel.happened();
-  await panel.pass(3_600);
+  await panel.pass(3_600); // After 5 s, the page looks for a stored name once more.
   assertEquals(panel.happened(), []);
   closeForm();
   assertEquals(panel.happened(), [NO_NAME]);
 });
 
-Deno.test("page's panel: a second press sends no second key, and an activated key is checked", async () => {
+Deno.test("callers' page: a second press sends no second key, and an activated key is checked", async () => {
   const panel = load({ typed: { name: "Amelia", key: "a key" } });
   const { openForm, sendForm } = panel.startPage();
   openForm();
@@ -253,7 +253,7 @@ const NOT_ACTIVATED = [
 ];
 
 for (const { status, happens } of NOT_ACTIVATED) {
-  Deno.test(`page's panel: after a ${status} for a key, the form stays open and says why`, async () => {
+  Deno.test(`callers' page: after a ${status} for a key, the form stays open and says why`, async () => {
     const panel = load({ typed: { name: "Amelia", key: "a key" } });
     const { openForm, sendForm } = panel.startPage();
     openForm();
@@ -268,7 +268,7 @@ for (const { status, happens } of NOT_ACTIVATED) {
   });
 }
 
-Deno.test("page's panel: a key that is activated after the form was closed closes no other form", async () => {
+Deno.test("callers' page: a key that is activated after the form was closed closes no other form", async () => {
   const panel = load({ typed: { name: "Amelia", key: "a key" } });
   const { openForm, closeForm, sendForm } = panel.startPage();
   openForm();
@@ -276,7 +276,7 @@ Deno.test("page's panel: a key that is activated after the form was closed close
   closeForm();
   openForm();
   panel.happened();
-  await panel.respond(200);
+  await panel.respond(200); // This is for the key that was sent before the form was closed.
   assertEquals(panel.happened(), []);
   sendForm();
   const sent = ["form text: Activating the key …", "sends a key for Amelia"];
@@ -308,7 +308,7 @@ const IN_FLIGHT = [
 ];
 
 for (const { title, stored, status, atOnce, afterLanding } of IN_FLIGHT) {
-  Deno.test(`page's panel: in flight, ${title}`, async () => {
+  Deno.test(`callers' page: in flight, ${title}`, async () => {
     const typed = { name: "Amelia", key: "" };
     const panel = load({ stored, typed, isFlying: true });
     const { sendForm } = panel.startPage();
@@ -325,16 +325,16 @@ for (const { title, stored, status, atOnce, afterLanding } of IN_FLIGHT) {
   });
 }
 
-Deno.test("page's panel: asking about another name cancels the lock that waits", async () => {
+Deno.test("callers' page: asking about another name cancels the lock that waits", async () => {
   const typed = { name: "Bessie", key: "" };
   const panel = load({ stored: JUST_NOW, typed, isFlying: true });
   const { sendForm } = panel.startPage();
-  await panel.respond(499);
+  await panel.respond(499); // The lock waits for the landing, and looks after 10 s.
+  await panel.pass(1);
   sendForm();
   panel.land();
-  await panel.respond(200);
   panel.happened();
-  await panel.pass(3_600);
+  await panel.pass(9.5);
   assertEquals(panel.happened(), []);
 });
 
@@ -357,7 +357,7 @@ const NAMES = [
 ];
 
 for (const { title, name, happens } of NAMES) {
-  Deno.test(`page's panel: ${title}`, () => {
+  Deno.test(`callers' page: ${title}`, () => {
     const panel = load({ typed: { name, key: "" } });
     const { sendForm } = panel.startPage();
     panel.happened();
@@ -366,7 +366,7 @@ for (const { title, name, happens } of NAMES) {
   });
 }
 
-Deno.test("page's panel: it is locked until the first result, and says what it waits for", async () => {
+Deno.test("callers' page: it is locked until the first result, and says what it waits for", async () => {
   const panel = load({ stored: { name: "Amelia", ageS: 14 * DAY_S } });
   panel.startPage();
   // The message is shown at the start, and once more when the stored name is asked about.
@@ -375,7 +375,7 @@ Deno.test("page's panel: it is locked until the first result, and says what it w
   assertEquals(panel.happened(), ["stores 2000000 Amelia", "shows the add-on"]);
 });
 
-Deno.test("page's panel: a storage that is ready late is read 5 s after the start", async () => {
+Deno.test("callers' page: a storage that is never announced is read 5 s after the start", async () => {
   const panel = load({ stored: JUST_NOW, announcesStorage: false });
   panel.startPage();
   assertEquals(panel.happened(), [CHECKING]);
@@ -457,7 +457,7 @@ function load({
     ask: (name: string) => activation.keepAsking(name, unlock, lock),
     /** Starts the page's code. Returns what the buttons call. */
     startPage: () => startActivation(ui),
-    /** Responds to the last request, or to the one at an index. The body never comes. */
+    /** Responds to the last request, or to the one at an index. 0: no response. No body ever comes. */
     respond(status: number, { request = -1, readyState = 2 } = {}) {
       requests.at(request)?.change(readyState, status);
       return time.tickAsync(0);

@@ -13,7 +13,7 @@ for (const name of ["null", "NULL", "undefined", "None", " ", "Amelia"]) {
   });
 }
 
-test("key: several make their present user active, and nobody once they are revoked", async () => {
+test("key: two keys make their present user active, and nobody once they are revoked", async () => {
   await using product = await service.issueKeys([null, null]);
   const { project_id } = product;
   const search = `?project_id=eq.${project_id}`;
@@ -28,7 +28,7 @@ test("key: several make their present user active, and nobody once they are revo
   await assertResponse(service.ask(project_id, "Bessie"), NOT_FOUND);
 });
 
-/** Callers of the Data API who are not the operator. */
+/** Callers of the Data API who are not the operator. The table is for the secret key alone. */
 const CALLERS = [{ who: "no API key", apikey: "" }];
 const { PUBLISHABLE_KEY } = service.settings;
 if (PUBLISHABLE_KEY) {
@@ -37,14 +37,14 @@ if (PUBLISHABLE_KEY) {
 
 /** What they might try, while the table has Amelia's key. */
 const ATTEMPTS = [
-  { verb: "read", method: "GET", change: undefined },
-  { verb: "change", method: "PATCH", change: { curr_user: "Bessie" } },
-  { verb: "delete", method: "DELETE", change: undefined },
-  { verb: "issue", method: "POST", change: { curr_user: "Bessie" } },
+  { verb: "read", method: "GET", row: undefined },
+  { verb: "change", method: "PATCH", row: { curr_user: "Bessie" } },
+  { verb: "delete", method: "DELETE", row: undefined },
+  { verb: "issue", method: "POST", row: { curr_user: "Bessie" } },
 ];
 
 for (const { who, apikey } of CALLERS) {
-  for (const { verb, method, change } of ATTEMPTS) {
+  for (const { verb, method, row } of ATTEMPTS) {
     test(`key: with ${who}, nobody can ${verb} one`, async () => {
       await using product = await service.issueKeys(["Amelia"]);
       const { project_id } = product;
@@ -52,7 +52,7 @@ for (const { who, apikey } of CALLERS) {
       const search = isNew ? "" : `?project_id=eq.${project_id}`;
       const type = { "Content-Type": "application/json" };
       const init: RequestInit = { method, headers: apikey ? { ...type, apikey } : type };
-      if (change) init.body = JSON.stringify({ project_id, ...change });
+      if (row) init.body = JSON.stringify({ project_id, ...row });
       const url = service.urlOf(`/rest/v1/activation_keys${search}`);
       const response = await fetch(url, init);
       const text = await response.text();

@@ -29,6 +29,7 @@ const bodiesWith = (field: string, values: unknown[]) =>
   );
 
 const PLANE = "🛩"; // A code point of two UTF-16 units.
+// 0 and false are not missing. A list of one text would become that text.
 const WRONG_TYPES = [7, 0, true, false, [], [USER], [PRODUCT], {}];
 
 /** Bodies of a POST, each under what it is, and the response to each of them. */
@@ -38,9 +39,9 @@ const POSTS: Posts[] = [
     response: CONTRACT.ACTIVE,
     because: "a record has this project_id and exactly this curr_user",
     bodies: {
-      "text/plain": body(), // What fetch sends with a string.
-      "application/json": new Blob([body()], { type: "application/json" }),
-      "image/png": new Blob([body()], { type: "image/png" }),
+      "Content-Type text/plain": body(), // What fetch sends with a string.
+      "Content-Type application/json": new Blob([body()], { type: "application/json" }),
+      "Content-Type image/png": new Blob([body()], { type: "image/png" }),
       "no Content-Type": new Blob([body()]),
       "unknown fields beside the two": body({ user: null, extra: [] }),
       "white space around the JSON": ` \r\n\t${body()}\n`,
@@ -72,7 +73,7 @@ const POSTS: Posts[] = [
   },
   {
     response: CONTRACT.MISSING,
-    because: "a field is missing, even if the other one is invalid",
+    because: "a field is missing",
     bodies: {
       "an empty body": "",
       "a byte order mark and nothing else": "\ufeff",
@@ -97,7 +98,7 @@ const POSTS: Posts[] = [
       "a name of 257 code points": body({ username: "a".repeat(257) }),
       "257 code points beyond the BMP": body({ username: PLANE.repeat(257) }),
       ...bodiesWith("project_id", WRONG_TYPES),
-      // PostgreSQL takes some of these for a UUID, and careless expressions take others.
+      // PostgreSQL takes some of these for a UUID, and careless regular expressions take others.
       ...bodiesWith("project_id", [
         ` ${PRODUCT}`,
         `${PRODUCT}\n`,
@@ -115,7 +116,7 @@ const POSTS: Posts[] = [
   },
   {
     response: CONTRACT.INVALID_JSON,
-    because: "the body is no strict UTF-8, or no JSON",
+    because: "the body is not valid UTF-8, or not valid JSON",
     bodies: {
       "a form": `username=a&project_id=${PRODUCT}`,
       "only white space": " ",
@@ -144,7 +145,7 @@ for (const { response, because, bodies } of POSTS) {
 }
 
 const { METHOD_NOT_ALLOWED } = CONTRACT;
-/** Other requests, and the response to each of them. */
+/** Other requests, which are a POST by default, and the response to each of them. */
 const REQUESTS: { when: string; init: RequestInit; response: CONTRACT.Expected }[] = [
   {
     when: "a POST with credentials, which are ignored",

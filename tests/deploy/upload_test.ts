@@ -47,8 +47,7 @@ for (const page of [...PAGES, ".github/workflows/ci.yml", ".ci/run"]) {
     const text = await readPage(page);
     const named = text.matchAll(/npx (?:-\S+ )?(deno|supabase)@?([^\s`]*)/g);
     for (const [command, name, version] of named) {
-      const wanted = name === "deno" ? VERSIONS.deno : VERSIONS.supabase;
-      assertEquals(version, wanted, command);
+      assertEquals(version, VERSIONS[name as "deno" | "supabase"], command);
     }
   });
 }

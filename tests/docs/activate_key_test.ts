@@ -9,9 +9,9 @@ import * as service from "../support/service_under_test.ts";
 
 const PRODUCT = "0d5c8f3e-27b1-4c6a-9e84-b1f6720a3d59";
 const OTHER_PRODUCT = "b41c7e08-52d9-4a63-8e1f-7d90ac35b216";
-/** Before each request, this key has no user. */
+/** Before each test, this key has no user. */
 const UNUSED_KEY = "2b7e4c80-91d5-4f36-a0c8-6e13d9f52741";
-/** Before each request, Amelia has activated this key. */
+/** Before each test, Amelia has activated this key. */
 const AMELIAS_KEY = "2b7e4c80-91d5-4f36-a0c8-6e13d9f52742";
 
 const activation = (changes: Record<string, unknown> = {}) =>
@@ -105,7 +105,8 @@ async function userOf(key: string): Promise<string | null> {
 }
 
 for (const { when, changes, status, user = null, ...row } of ROWS) {
-  Deno.test(`activate-key: ${when} → ${status}`, async () => {
+  const result = user ? `${status}, and this name is stored` : status;
+  Deno.test(`activate-key: ${when} → ${result}`, async () => {
     await using _keys = await issueBothKeys();
     const { body = activation(changes) } = row;
     const expected = { status, body: { activated: status === 200 } };
@@ -146,18 +147,17 @@ const FAILURES = [
     when: "the Data API denies the query",
     sends: { status: 403, body: { code: "42501", message: "Bessie, denied on db.example" } },
   },
-  { when: "the Data API is away", sends: { status: 503, body: { message: "at db.example" } } },
-  { when: "a row comes in no list", sends: { status: 200, body: { curr_user: "Bessie" } } },
+  { when: "the Data API sends a 503", sends: { status: 503, body: { message: "at db.example" } } },
+  { when: "a row comes without a list", sends: { status: 200, body: { curr_user: "Bessie" } } },
 ];
 
 for (const { when, sends } of FAILURES) {
-  Deno.test(`activate-key: ${when} → 500, and no name is logged`, async () => {
+  Deno.test(`activate-key: ${when} → 500, and neither name nor host is logged`, async () => {
     const { status, body } = sends;
     await using dataApi = serveOnLoopback(() => Response.json(body, { status }));
     await using example = await startFunction(dataApi.url, { folder });
-    const response = sendTo(example.url, { body: activation() });
     const expected = { status: 500, body: { activated: false } };
-    await assertResponse(response, expected);
+    await assertResponse(sendTo(example.url, { body: activation() }), expected);
     const logged = example.output();
     assert(logged.includes("activation_failed"), logged);
     assert(!/Bessie|db\.example/.test(logged), logged);
@@ -165,7 +165,7 @@ for (const { when, sends } of FAILURES) {
 }
 
 for (const keys of ["", "s3cr3t", '{"other":"s3cr3t"}']) {
-  Deno.test(`activate-key: no key is named default, as in "${keys}" → it does not start`, async () => {
+  Deno.test(`activate-key: SUPABASE_SECRET_KEYS is ${keys || "empty"} → it does not start, and quotes no key`, async () => {
     const env = { SUPABASE_SECRET_KEYS: keys };
     const start = () => startFunction("http://127.0.0.1", { folder, env });
     const { message } = await assertRejects(start, Error, "a key `default`");

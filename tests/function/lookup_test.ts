@@ -13,20 +13,22 @@ const { project_id, curr_user } = LOOKUP; // Every lookup here asks for "Zoë & 
 /** The row that is asked for, and three others. */
 const ROW = { project_id, curr_user };
 const IN_CAPITALS = { project_id, curr_user: "ZOË & CO." };
-const OF_AMELIA = { project_id, curr_user: "Amelia" };
-const OF_OTHER_PRODUCT = { project_id: crypto.randomUUID(), curr_user };
+const AMELIA = { project_id, curr_user: "Amelia" };
+const OTHER_PRODUCT = { project_id: crypto.randomUUID(), curr_user };
 
 /** What comes back for an attempt: a response, nothing at all, or a connection that is dropped. */
 type Answer = { status: number; body: unknown; afterMs?: number } | "silence" | "drop";
 
 /** What PostgREST sends for a query that succeeds. */
 const list = (...body: unknown[]) => ({ status: 200, body });
-/** What PostgREST sends for an error. */
+/** What PostgREST sends for an error, but with any code. */
 const error = (status: number, code: unknown): Answer => ({ status, body: { code } });
 /** What PostgREST sends for the queries in flight when PostgreSQL crashes. */
 const CRASH = { status: 400, body: { code: "", message: "" } };
 /** What PostgREST sends when its connections to PostgreSQL are killed. */
 const KILLED = { status: 503, body: { code: "57P01", message: "terminating" } };
+/** What hosted projects send now and then for a valid secret key. */
+const JWT_401 = error(401, "PGRST303");
 /** What a gateway sends in place of PostgREST. */
 const html = (status: number): Answer => ({ status, body: "<h1>Bad gateway</h1>" });
 /** What Deno may pass on as whole, though the connection broke off. */
@@ -59,22 +61,21 @@ const LOOKUPS: {
   { when: "a drop, then a row", answers: ["drop", list(ROW)], outcome: "active", attempts: 2 },
   { when: "a 502, then a row", answers: [html(502), list(ROW)], outcome: "active", attempts: 2 },
   { when: "a 599, then a row", answers: [html(599), list(ROW)], outcome: "active", attempts: 2 },
-  { when: "a crash, then a row", answers: [CRASH, list(ROW)], outcome: "active", attempts: 2 },
   {
-    // Hosted projects send this 401 now and then for a valid secret key.
-    when: "a 401 with PGRST303, then a row",
-    answers: [error(401, "PGRST303"), list(ROW)],
+    when: "a crash error, then a row",
+    answers: [CRASH, list(ROW)],
     outcome: "active",
     attempts: 2,
   },
+  { when: "a PGRST303, then a row", answers: [JWT_401, list(ROW)], outcome: "active", attempts: 2 },
 
   // If that failure does not pass, all six attempts are made.
   { when: "a 503 each time", answers: [KILLED], logs: logged(503, "57P01"), attempts: 6 },
   { when: "a drop each time", answers: ["drop"], logs: logged(0, "unreachable"), attempts: 6 },
-  { when: "the row of Amelia", answers: [list(OF_AMELIA)], logs: MALFORMED, attempts: 6 },
-  { when: "the name in capitals", answers: [list(IN_CAPITALS)], logs: MALFORMED, attempts: 6 },
-  { when: "another product", answers: [list(OF_OTHER_PRODUCT)], logs: MALFORMED, attempts: 6 },
-  { when: "a row too many", answers: [list(ROW, OF_AMELIA)], logs: MALFORMED, attempts: 6 },
+  { when: "another user's row", answers: [list(AMELIA)], logs: MALFORMED, attempts: 6 },
+  { when: "a row in capitals", answers: [list(IN_CAPITALS)], logs: MALFORMED, attempts: 6 },
+  { when: "another product's row", answers: [list(OTHER_PRODUCT)], logs: MALFORMED, attempts: 6 },
+  { when: "a row, and another user's", answers: [list(ROW, AMELIA)], logs: MALFORMED, attempts: 6 },
   { when: "a row, and null", answers: [list(ROW, null)], logs: MALFORMED, attempts: 6 },
   { when: "a row in no list", answers: [{ status: 200, body: ROW }], logs: MALFORMED, attempts: 6 },
 
@@ -89,15 +90,11 @@ const LOOKUPS: {
   },
 
   // Any other failure is final, also if its code is one that may pass with another status.
-  {
-    when: "a 206, which may leave rows out",
-    answers: [{ status: 206, body: [] }],
-    logs: http(206),
-  },
+  { when: "a 206, a part of a list", answers: [{ status: 206, body: [] }], logs: http(206) },
   { when: "a 400 with PGRST303", answers: [error(400, "PGRST303")], logs: logged(400, "PGRST303") },
   { when: "a 401 with an empty code", answers: [error(401, "")], logs: http(401) },
   { when: "a 404 with PGRST205", answers: [error(404, "PGRST205")], logs: logged(404, "PGRST205") },
-  { when: "a 404 with an empty list", answers: [{ status: 404, body: " \n[]" }], logs: http(404) },
+  { when: "a 404 with a list", answers: [{ status: 404, body: " \n[]" }], logs: http(404) },
   { when: "a 404 without a body", answers: [{ status: 404, body: "" }], logs: http(404) },
   { when: "a 500 with null", answers: [{ status: 500, body: null }], logs: http(500) },
   { when: "a 501", answers: [html(501)], logs: http(501) },
@@ -175,8 +172,12 @@ const POOLS: {
   pools?: number;
   events: string;
 }[] = [
-  { when: "all get a row", answers: [list(ROW)], events: "make 1, ask 1, ask 1, ask 1" },
-  { when: "all fail for good", answers: [html(403)], events: "make 1, ask 1, ask 1, ask 1" },
+  { when: "all lookups get a row", answers: [list(ROW)], events: "make 1, ask 1, ask 1, ask 1" },
+  {
+    when: "all lookups fail for good",
+    answers: [html(403)],
+    events: "make 1, ask 1, ask 1, ask 1",
+  },
   {
     // The second attempt already goes over the new pool.
     when: "a single lookup gets a 503, and then a row",
@@ -185,27 +186,27 @@ const POOLS: {
     events: "make 1, ask 1, make 2, close 1, ask 2",
   },
   {
-    // Two lookups fail on the first pool, and only the first of them replaces it. The third lookup
-    // fails on the second pool, and replaces that. It is too late for a second attempt.
-    when: "all get a 503 after 4,999 ms",
+    // No lookup has time for a second attempt. Two lookups fail on the first pool, and only the first
+    // of them replaces it. The third lookup fails on the second pool, and replaces that.
+    when: "all lookups get a 503 after 4,999 ms",
     answers: [{ ...KILLED, afterMs: 4_999 }],
     events: "make 1, ask 1, ask 1, make 2, close 1, ask 2, make 3, close 2",
   },
   {
     // This is as with that 503, because silence fails when the 5 s are over.
-    when: "all get silence",
+    when: "all lookups get silence",
     answers: ["silence"],
     events: "make 1, ask 1, ask 1, make 2, close 1, ask 2, make 3, close 2",
   },
   {
-    when: "all get silence, and no second pool can be made",
+    when: "all lookups get silence, and no second pool can be made",
     answers: ["silence"],
     pools: 1,
     events: "make 1, ask 1, ask 1, ask 1",
   },
   {
     // Deno's own connections are then used. They have no number, which is 0 here.
-    when: "all get silence, and no pool can be made at all",
+    when: "all lookups get silence, and no pool can be made at all",
     answers: ["silence"],
     pools: 0,
     events: "ask 0, ask 0, ask 0",

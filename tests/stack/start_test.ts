@@ -2,7 +2,7 @@
 import process from "node:process";
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { run } from "../../tools/command.ts";
-import * as project from "../../tools/project.ts";
+import { CHECK_PATH, FUNCTION_FOLDER_PATH, PROJECT, SEEDED } from "../../tools/project.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { NOT_FOUND } from "../support/contract.ts";
 import { runStart, waitUntil } from "../support/processes.ts";
@@ -12,7 +12,7 @@ import { askAt } from "../support/requests.ts";
 const startAndEnd = (...options: string[]) => {
   const args = ["task", "--quiet", "start", ...options];
   const signal = AbortSignal.timeout(30_000);
-  return run(Deno.execPath(), args, { cwd: project.PROJECT, signal });
+  return run(Deno.execPath(), args, { cwd: PROJECT, signal });
 };
 
 Deno.test("start: --help prints its usage", async () => {
@@ -21,7 +21,7 @@ Deno.test("start: --help prints its usage", async () => {
 });
 
 for (const port of ["", "0x10", "1e3", "65536", "8321 "]) {
-  Deno.test(`start: --port="${port}" is rejected in a sentence`, async () => {
+  Deno.test(`start: --port="${port}" ends with a message that says what a port is`, async () => {
     const { code, stderr } = await startAndEnd(`--port=${port}`);
     assertEquals(code, 1, "exit code");
     const sentence = `--port needs a number from 0 to 65535, not "${port}".`;
@@ -29,8 +29,8 @@ for (const port of ["", "0x10", "1e3", "65536", "8321 "]) {
   });
 }
 
-Deno.test("start: a second start names another port, edits are served, mistakes are shown, and Ctrl-C ends all", async () => {
-  await using clone = await makeTempFolder(project.PROJECT);
+Deno.test("start: a second start suggests another port, edits are served, mistakes are shown, and Ctrl-C ends the function, too", async () => {
+  await using clone = await makeTempFolder(PROJECT);
   await using start = await runStart(clone.url);
 
   // A second start on the same port ends, and its message suggests the port 8321.
@@ -38,8 +38,7 @@ Deno.test("start: a second start names another port, edits are served, mistakes 
   assertEquals(second.code, 1, "exit code");
   assertStringIncludes(second.stderr, "deno task start --port 8321");
 
-  const url = start.url + project.CHECK_PATH;
-  const file = new URL(`${project.FUNCTION_FOLDER_PATH}responses.ts`, clone.url);
+  const file = new URL(`${FUNCTION_FOLDER_PATH}responses.ts`, clone.url);
   const source = await Deno.readTextFile(file);
   /** Saves an edit of the function, and waits until a condition holds. */
   const save = (edited: string, holds: () => unknown) => {
@@ -50,7 +49,7 @@ Deno.test("start: a second start names another port, edits are served, mistakes 
     return waitUntil(holds, start.output).finally(() => clearInterval(again));
   };
   const responds = (text: string) => async () => {
-    const response = await askAt(url, project.SEEDED.project_id, "nobody");
+    const response = await askAt(start.url + CHECK_PATH, SEEDED.project_id, "nobody");
     return (await response.text()).includes(text);
   };
   await save(source.replace(NOT_FOUND.body.error, "EDITED"), responds("EDITED"));
@@ -59,9 +58,9 @@ Deno.test("start: a second start names another port, edits are served, mistakes 
   await save(`${source}mistake = ;`, () => /mistake = ;/.test(start.output()));
   await waitUntil(responds("Look at the terminal"), start.output);
 
-  // The function's process ends with `start`, even if the function is in an endless loop. On Windows
-  // there is no loop, because a test cannot send Ctrl-C there. `start` is then killed, and the
-  // function ends when it notices that, which it cannot do in a loop.
+  // `start` kills the function's process when it ends, even if the function is in an endless loop. On
+  // Windows, a test cannot send Ctrl-C: `start` itself is killed, and the function ends when it
+  // notices that, which it cannot do in a loop. So there is no loop on Windows.
   const loop = Deno.build.os === "windows" ? "" : "for (;;);";
   const printed = () => start.output().match(/process (\d+) runs/)?.[1];
   await save(`${source}console.log("process", Deno.pid, "runs"); ${loop}`, printed);

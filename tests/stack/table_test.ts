@@ -32,7 +32,7 @@ for (const { when, project_id = "gen_random_uuid()", curr_user = "'a'", error } 
   });
 }
 
-Deno.test("table: names are compared byte by byte", async () => {
+Deno.test("table: curr_user has the collation C, which compares byte by byte", async () => {
   const { rows } = await database.query(`select collation_name
     from information_schema.columns where column_name = 'curr_user'`);
   assertEquals(rows, [{ collation_name: "C" }]);
@@ -47,7 +47,7 @@ Deno.test("table: at 100,000 keys the lookup reads only the index", async () => 
     insert into public.activation_keys (project_id, curr_user)
     values ('${LOOKUP.project_id}', '${LOOKUP.curr_user}')`);
   await database.exec("vacuum analyze public.activation_keys");
-  // As the role of the secret key.
+  // As the role of the secret key. (Both statements run in one transaction.)
   const explained = await database.exec(`set local role service_role;
     explain (analyze, buffers, costs off) ${LOOKUP.sql}`);
   const plan = JSON.stringify(explained);
