@@ -26,7 +26,8 @@ interface Key {
 const UNUSED: Key = { id: KEY, project_id: PRODUCT, curr_user: null };
 const OF_NAME: Key = { id: KEY, project_id: PRODUCT, curr_user: NAME };
 const OF_SIMILAR_NAME: Key = { id: KEY, project_id: PRODUCT, curr_user: "O'DEA" };
-const OF_OTHER_PRODUCT: Key = { ...UNUSED, project_id: "b41c7e08-52d9-4a63-8e1f-7d90ac35b216" };
+const OTHER_PRODUCT = "b41c7e08-52d9-4a63-8e1f-7d90ac35b216";
+const OF_OTHER_PRODUCT: Key = { ...UNUSED, project_id: OTHER_PRODUCT };
 
 // The rows of three other keys of the product.
 const KEY_2 = "2b7e4c80-91d5-4f36-a0c8-6e13d9f52742";
@@ -155,13 +156,8 @@ const STATEMENTS: Record<string, Case[]> = {
     before: [OF_NAME],
     prints: [],
   }],
-  "Upload an export": [{
-    when: "there is a copy already, which is emptied",
-    before: [BESSIES_2],
-    copyBefore: [OF_NAME],
-    prints: [],
-    copyAfter: [],
-  }],
+  // A copy that is there already is replaced by an empty one.
+  "Upload an export": [{ before: [BESSIES_2], copyBefore: [OF_NAME], prints: [], copyAfter: [] }],
   "List the keys that are missing": [{
     before: [BESSIES_2],
     copyBefore: [OF_NAME, BESSIES_2, UNUSED_3],
@@ -173,6 +169,12 @@ const STATEMENTS: Record<string, Case[]> = {
     prints: [{ id: KEY }],
     copyAfter: [BESSIES_2],
   }],
+  "Strike the unused keys of a batch from the export": [{
+    before: [],
+    copyBefore: BATCH_AND_OTHERS,
+    prints: [{ id: KEY_3 }],
+    copyAfter: [OF_OTHER_PRODUCT, BESSIES_2, UNUSED_4],
+  }],
   "Insert the keys of the export": [{
     before: [OF_SIMILAR_NAME],
     copyBefore: [OF_NAME, BESSIES_2],
@@ -181,11 +183,11 @@ const STATEMENTS: Record<string, Case[]> = {
   }],
   "Drop the copy": [{ before: [OF_NAME], copyBefore: [OF_NAME], prints: [], copyAfter: "gone" }],
   "List what differs from the export": [{
-    before: [OF_SIMILAR_NAME, BESSIES_2, { ...UNUSED_3, project_id: OF_OTHER_PRODUCT.project_id }],
+    before: [OF_SIMILAR_NAME, BESSIES_2, { ...UNUSED_3, project_id: OTHER_PRODUCT }],
     copyBefore: [OF_NAME, BESSIES_2, UNUSED_3],
     prints: [
-      { id: KEY, name_was: NAME, name_is: "O'DEA", same_product: true },
-      { id: KEY_3, name_was: null, name_is: null, same_product: false },
+      { id: KEY, name_was: NAME, name_is: "O'DEA", product_was: PRODUCT, product_is: PRODUCT },
+      { id: KEY_3, name_was: null, name_is: null, product_was: PRODUCT, product_is: OTHER_PRODUCT },
     ],
   }],
   "List the keys that came since the export": [{
@@ -333,6 +335,7 @@ const TABLES = [
       "collation of curr_user: deterministic",
       "id is unique: yes",
       "never empty: project_id",
+      "row level security: on",
     ],
   },
   {
@@ -356,6 +359,7 @@ const TABLES = [
       "never empty: curr_user",
       "never empty: shop",
       `two rows with the id: ${KEY}`,
+      "row level security: off",
       "policy: everybody",
     ],
   },
@@ -423,7 +427,7 @@ for (const [heading, [row]] of Object.entries(STATEMENTS)) {
 /** What the first curl under a heading prints. The key <key> is unused, or is that of a user. */
 const COMMANDS: { heading: string; user?: string; prints: string }[] = [
   { heading: "Deploy", prints: "HTTP/1.1 499" },
-  { heading: "Issue the key for alarms", user: "monitor", prints: "HTTP/1.1 200" },
+  { heading: "Ask about the name monitor", user: "monitor", prints: "HTTP/1.1 200" },
   { heading: "Try the example", prints: '{"activated":true}' },
   { heading: "Issue a key by a request", prints: '[{"id":"' },
   { heading: "Change the secret key", prints: "HTTP/1.1 200" },
