@@ -16,16 +16,16 @@ const [CURL = ""] = await readBlocks(PAGE, "sh");
 const onService = (code: string) =>
   code.replaceAll("https://<ref>.supabase.co", service.settings.API_URL);
 
-Deno.test("callers' page: the simulator's engine parses the code for panels", () => {
+Deno.test("clients/README.md: the simulator's engine parses the code for panels", () => {
   for (const code of [PANEL, ON_PAGE]) parse(code, { ecmaVersion: 2017 });
 });
 
-Deno.test("callers' page: curl gets 200", async () => {
+Deno.test("clients/README.md: curl gets 200", async () => {
   const { stdout } = await runLine(onService(CURL));
   assertStringIncludes(stdout, "HTTP/1.1 200");
 });
 
-Deno.test("callers' page: JavaScript gets 200, and 499", async () => {
+Deno.test("clients/README.md: JavaScript gets 200, and 499", async () => {
   const ask = new Function(`${onService(EXAMPLE)}; return ask;`)();
   assertEquals(await ask(SEEDED.username), 200);
   assertEquals(await ask("nobody"), 499);
@@ -33,7 +33,7 @@ Deno.test("callers' page: JavaScript gets 200, and 499", async () => {
 
 const executablePath = Deno.env.get("CHROMIUM") ?? "";
 const options = { ignore: !executablePath };
-Deno.test("callers' page: the panel, in Chromium", options, async () => {
+Deno.test("clients/README.md: the panel, in Chromium", options, async () => {
   const page = new Blob(["<!doctype html>"], { type: "text/html" });
   await using simulator = serveOnLoopback(() => new Response(page));
   await using browser = await chromium.launch({ executablePath });

@@ -175,7 +175,7 @@ const ACTIVATIONS = [
 ];
 
 for (const { status, result, logs } of ACTIVATIONS) {
-  Deno.test(`panel.js: activate resolves to "${result}" after ${status}, and stores nothing`, async () => {
+  Deno.test(`panel.js: activate resolves to "${result}" after ${status || "no response"}, and stores nothing`, async () => {
     const panel = load();
     const activating = panel.activation.activate("Amelia", "a key");
     assertEquals(panel.happened(), ["sends a key for Amelia"]);
@@ -191,7 +191,7 @@ const NO_NAME = "message: Enter your name and the key that you have bought.";
 const INACTIVE = "message: There is no active key for this name. Are name and key right?";
 const NO_ANSWER = "message: The key could not be checked yet. Are you online?";
 
-Deno.test("callers' page: a result that comes while the form is open does not close it", async () => {
+Deno.test("clients/README.md: a result that comes while the form is open does not close it", async () => {
   const panel = load({ stored: JUST_NOW });
   const { openForm, closeForm } = panel.startPage();
   panel.happened();
@@ -206,7 +206,7 @@ Deno.test("callers' page: a result that comes while the form is open does not cl
   assertEquals(panel.happened(), ["shows the add-on", "shows the add-on", "asks about Amelia"]);
 });
 
-Deno.test("callers' page: a lock that waits for the landing does not close the form", async () => {
+Deno.test("clients/README.md: a lock that waits for the landing does not close the form", async () => {
   const panel = load({ stored: JUST_NOW, isFlying: true });
   const { openForm } = panel.startPage();
   await panel.respond(499);
@@ -217,7 +217,7 @@ Deno.test("callers' page: a lock that waits for the landing does not close the f
   assertEquals(panel.happened(), []);
 });
 
-Deno.test("callers' page: a form that is opened at the start stays open, and closing it shows that a name is missing", async () => {
+Deno.test("clients/README.md: a form that is opened at the start stays open, and closing it shows that a name is missing", async () => {
   const panel = load();
   const { openForm, closeForm } = panel.startPage();
   openForm();
@@ -228,7 +228,7 @@ Deno.test("callers' page: a form that is opened at the start stays open, and clo
   assertEquals(panel.happened(), [NO_NAME]);
 });
 
-Deno.test("callers' page: a second press sends no second key, and an activated key is checked", async () => {
+Deno.test("clients/README.md: a second press sends no second key, and an activated key is checked", async () => {
   const panel = load({ typed: { name: "Amelia", key: "a key" } });
   const { openForm, sendForm } = panel.startPage();
   openForm();
@@ -253,7 +253,7 @@ const NOT_ACTIVATED = [
 ];
 
 for (const { status, happens } of NOT_ACTIVATED) {
-  Deno.test(`callers' page: after a ${status} for a key, the form stays open and says why`, async () => {
+  Deno.test(`clients/README.md: after a ${status} for a key, the form stays open and says why`, async () => {
     const panel = load({ typed: { name: "Amelia", key: "a key" } });
     const { openForm, sendForm } = panel.startPage();
     openForm();
@@ -268,7 +268,7 @@ for (const { status, happens } of NOT_ACTIVATED) {
   });
 }
 
-Deno.test("callers' page: a key that is activated after the form was closed closes no other form", async () => {
+Deno.test("clients/README.md: a key that is activated after the form was closed closes no other form", async () => {
   const panel = load({ typed: { name: "Amelia", key: "a key" } });
   const { openForm, closeForm, sendForm } = panel.startPage();
   openForm();
@@ -300,7 +300,7 @@ const IN_FLIGHT = [
 ];
 
 for (const { title, stored, atOnce, afterLanding } of IN_FLIGHT) {
-  Deno.test(`callers' page: in flight, ${title}`, async () => {
+  Deno.test(`clients/README.md: in flight, ${title}`, async () => {
     const typed = { name: "Amelia", key: "" };
     const panel = load({ stored, typed, isFlying: true });
     const { sendForm } = panel.startPage();
@@ -316,7 +316,7 @@ for (const { title, stored, atOnce, afterLanding } of IN_FLIGHT) {
   });
 }
 
-Deno.test("callers' page: asking about another name cancels the lock that waits", async () => {
+Deno.test("clients/README.md: asking about another name cancels the lock that waits", async () => {
   const typed = { name: "Bessie", key: "" };
   const panel = load({ stored: JUST_NOW, typed, isFlying: true });
   const { sendForm } = panel.startPage();
@@ -349,7 +349,7 @@ const NAMES = [
 ];
 
 for (const { title, name, happens } of NAMES) {
-  Deno.test(`callers' page: ${title}`, () => {
+  Deno.test(`clients/README.md: ${title}`, () => {
     const panel = load({ typed: { name, key: "" } });
     const { sendForm } = panel.startPage();
     panel.happened();
@@ -358,7 +358,7 @@ for (const { title, name, happens } of NAMES) {
   });
 }
 
-Deno.test("callers' page: it is locked until the first 200, and says what it waits for", async () => {
+Deno.test("clients/README.md: it is locked until a 200 comes, and says what it waits for", async () => {
   const panel = load({ stored: { name: "Amelia", ageS: 14 * DAY_S } });
   panel.startPage();
   // The message is shown at the start, and once more when the stored name is asked about.
@@ -371,7 +371,7 @@ Deno.test("callers' page: it is locked until the first 200, and says what it wai
   assertEquals(panel.happened(), ["stores 2000005 Amelia", "shows the add-on"]);
 });
 
-Deno.test("callers' page: a storage that is never announced is read 5 s after the start", async () => {
+Deno.test("clients/README.md: a storage that is never announced is read 5 s after the start", async () => {
   const panel = load({ stored: JUST_NOW, announcesStorage: false });
   panel.startPage();
   assertEquals(panel.happened(), [CHECKING]);

@@ -207,7 +207,7 @@ const WITH_TESTS_BELOW = [
 const database = await openDatabase();
 Deno.test.afterAll(() => database[Symbol.asyncDispose]());
 
-/** Fills in what a page lets its reader replace. (By functions: in a text, `$&` is a pattern.) */
+/** Fills in what a page lets its reader replace. (Key and name by functions: in a text, `$&` is a pattern.) */
 const fillIn = (code: string, key = KEY, name = NAME) =>
   code.replaceAll(/<(monitor )?product>/g, PRODUCT)
     .replaceAll("<time>", TIME)
@@ -264,22 +264,22 @@ const readKeys = async (table = "public.activation_keys") =>
       order by id::text not like '2b7e4c80%', id`),
   );
 
-/** Tables that others than their owner and the secret key's role may use, or without RLS. */
-const OPEN_TABLES = `select relname, relacl::text from pg_class
+/** Tables without RLS, or with rights other than their owner's and the secret key's role's. */
+const WRONG_RIGHTS = `select relname, relacl::text from pg_class
   where relkind = 'r' and relname ~ 'keys$' and not (relrowsecurity
     and relacl::text ~ '^{postgres=\\w+/postgres,service_role=a(rwd)?/postgres}$')`;
 
-for (const [heading, rows] of Object.entries(STATEMENTS)) {
-  for (const { when, given = "", before, copyBefore, prints, ...row } of rows) {
+for (const [heading, cases] of Object.entries(STATEMENTS)) {
+  for (const { when, given = "", before, copyBefore, prints, ...afterwards } of cases) {
     const situation = when ? `, when ${when}` : "";
-    Deno.test(`SQL on the pages: ${heading}${situation} → rows: ${prints.length}`, async () => {
-      const { after = before, copyAfter = copyBefore } = row;
+    Deno.test(`SQL on the pages: ${heading}${situation} → printed rows: ${prints.length}`, async () => {
+      const { after = before, copyAfter = copyBefore } = afterwards;
       await begin(before, copyBefore);
       await exec(given);
       const printed = await exec(fillIn(await readStatement(heading)));
       assertEquals<object[]>(comparable(printed), comparable(prints), "prints");
 
-      assertEquals(await exec(OPEN_TABLES), [], "tables that are open to others");
+      assertEquals(await exec(WRONG_RIGHTS), [], "tables with wrong rights");
       const copies = await exec("select to_regclass('exported_keys')::text as name");
       assertEquals(copies, [{ name: Array.isArray(copyAfter) ? "exported_keys" : null }]);
       if (Array.isArray(copyAfter)) {
@@ -391,7 +391,7 @@ Deno.test("SQL on the pages: Print the present rights, which prints grants that 
   assertEquals(await rights(), before);
 });
 
-/** Texts of a customer that would end a quote of another kind than those of the pages. */
+/** Texts of a customer that would do harm if the pages did not put them into dollar quotes. */
 const PASTED = [
   "00000000-0000-0000-0000-000000000000' or true --",
   "O'Dea",
@@ -400,7 +400,7 @@ const PASTED = [
 ];
 const STORE_A_NAME = ["Record the first use", "Move a key to another name", "Put a key back"];
 
-for (const [heading, [row]] of Object.entries(STATEMENTS)) {
+for (const [heading, [first]] of Object.entries(STATEMENTS)) {
   const statement = await readStatement(heading);
   // "Put a key back" inserts the key, so the table must not have it before.
   const before = heading === "Put a key back" ? [BESSIES_2] : [UNUSED, BESSIES_2];
@@ -409,7 +409,7 @@ for (const [heading, [row]] of Object.entries(STATEMENTS)) {
       const isStored = place === "name" && STORE_A_NAME.includes(heading);
       const result = isStored ? "this name is stored" : "nothing changes";
       Deno.test(`SQL on the pages: ${heading}, with the ${place} ${text} → ${result}`, async () => {
-        await begin(before, row?.copyBefore);
+        await begin(before, first?.copyBefore);
         await exec("savepoint before_statement");
         const filledIn = place === "key" ? fillIn(statement, text) : fillIn(statement, KEY, text);
         await exec(filledIn).catch(async () => {
@@ -418,7 +418,7 @@ for (const [heading, [row]] of Object.entries(STATEMENTS)) {
         });
         const after = isStored ? [{ ...UNUSED, curr_user: text }, BESSIES_2] : before;
         assertEquals<object[]>(await readKeys(), after);
-        const { copyBefore } = row ?? {};
+        const { copyBefore } = first ?? {};
         if (copyBefore) assertEquals<object[]>(await readKeys("exported_keys"), copyBefore);
       });
     }

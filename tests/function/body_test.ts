@@ -123,7 +123,7 @@ Deno.test("body: of one that is too long and does not end, less than 64 KiB are 
   await time.tickAsync(10_000);
   await Promise.all(reading);
   assertEquals(cancelled, reading.length, "cancelled");
-  // Deno by itself would allocate 64 KiB for a single piece.
+  // The function has 32 KiB of each: what it keeps, and the memory that it reads into.
   assert(kept < 64 * KIB, `${kept} bytes of each`);
 });
 

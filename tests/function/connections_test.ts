@@ -39,8 +39,8 @@ const ANSWERS: { when: string; sends: string[]; response: CONTRACT.Expected }[] 
     response: ACTIVE,
   },
   {
-    // The first connection carries a response too many: Bessie's row comes in front of Amelia's own
-    // empty list, and is rejected. The second attempt, on a new connection, gets the empty list.
+    // The connection carries a response too many: Bessie's row comes in front of Amelia's own empty
+    // list, and is rejected. The second attempt gets the empty list.
     when: "Bessie's row in front of Amelia's empty list, then that list alone",
     sends: [ok(BESSIES_ROW) + ok("[]"), ok("[]")],
     response: NOT_FOUND,
