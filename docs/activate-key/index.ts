@@ -1,6 +1,6 @@
 /**
  * Example of a back end: makes an activation key the key of a user. Copy this folder into a Supabase
- * project as an edge function of its own, as `docs/operate.md` says. That page lists the statuses.
+ * project as an edge function of its own, as `docs/deploy.md` says. That page lists the statuses.
  * POST `{"key", "project_id", "username"}`: the key that the customer received, the product's UUID,
  * and the user's name exactly as the add-on will send it to `check-username-active`.
  */

@@ -23,13 +23,13 @@ const RIGHTS = "{postgres=arwdDxtm/postgres,service_role=arwd/postgres}";
 for (const defaults of ["all", "nothing"] as const) {
   Deno.test(`db push: the same rights result where a new table grants ${defaults} by default`, async () => {
     await using server = await startDatabase(defaults);
-    await runCommand("docs/operate.md", "db push", server.url);
+    await runCommand("docs/deploy.md", "db push", server.url);
     const { rows } = await server.db.query(`
       select relrowsecurity as rls, relacl::text as rights,
         (select count(*)::int from pg_policy) as policies
       from pg_class where relname = 'activation_keys'`);
     assertEquals(rows, [{ rls: true, rights: RIGHTS, policies: 0 }]);
-    const again = await runCommand("docs/operate.md", "db push", server.url);
+    const again = await runCommand("docs/deploy.md", "db push", server.url);
     assertStringIncludes(again, "is up to date.");
   });
 }

@@ -35,7 +35,7 @@ export async function runCommand(
  */
 export async function uploadFunction(
   folder: URL,
-  { page = "docs/operate.md", name = "check-username-active", project = PROJECT } = {},
+  { page = "docs/deploy.md", name = "check-username-active", project = PROJECT } = {},
 ) {
   const forms: FormData[] = [];
   await using api = serveOnLoopback(async (request) => {

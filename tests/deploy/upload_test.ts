@@ -21,8 +21,8 @@ Deno.test("functions deploy: it uploads exactly the function's files, and lets c
   assertEquals(metadata.verify_jwt, false, "fix supabase/config.toml");
 });
 
-Deno.test("functions deploy: by the lines of docs/operate.md, it uploads the example's two files", async () => {
-  const page = "docs/operate.md";
+Deno.test("functions deploy: by the lines of docs/deploy.md, it uploads the example's two files", async () => {
+  const page = "docs/deploy.md";
   const [block = ""] = await readBlocks(page, "sh", "Deploy the example");
   const [copy = "", _deploy, remove = ""] = block.split("\n");
   await using clone = await makeTempFolder(project.PROJECT);

@@ -217,10 +217,9 @@ const fillIn = (code: string, key = KEY, name = NAME) =>
     .replace(/https?:..(<ref>[^/]*|<service>|[\d.:]+)/, service.settings.API_URL);
 
 /** Reads the blocks under a heading of the pages for operators. */
-const readOperators = async (language: string, heading: string) => [
-  ...await readBlocks("docs/operate.md", language, heading),
-  ...await readBlocks("docs/incidents.md", language, heading),
-];
+const readOperators = async (language: string, heading: string) =>
+  (await Promise.all(OPERATORS.map((page) => readBlocks(page, language, heading)))).flat();
+const OPERATORS = ["deploy", "operate", "upgrade", "incidents"].map((name) => `docs/${name}.md`);
 
 /** Reads the one statement under a heading. */
 async function readStatement(heading: string): Promise<string> {
