@@ -34,7 +34,7 @@ const anyCodePoint = fc.string({ unit: "binary", minLength: 1, maxLength: 1 });
 const unit = fc.oneof(anyPiece, anyCodePoint); // Of which names consist.
 const anyName = fc.string({ unit, minLength: 1, maxLength: 12 }).filter(isName);
 
-// Each one turns a name into a similar one. Some remove a code point at an index, or put a piece there.
+// Each turns a name into a similar one. Some remove the code point at an index, or put a piece there.
 const EDITS: ((name: string, at: number, added: string) => string)[] = [
   (name) => name,
   (name) => name.toUpperCase(),
@@ -54,7 +54,7 @@ const anyPair = fc.tuple(anyName, fc.constantFrom(...EDITS), fc.nat(12), anyPiec
 
 /**
  * Names, each with others that a careless comparison would take for the same user: because of
- * accents and case, blanks, null, Booleans, arrays, filters, patterns, byte order marks, lines and #.
+ * accents and case, blanks, null, Booleans, arrays, filters, patterns, byte order marks, lines, #.
  */
 const LOOK_ALIKES: { name: string; others: string[] }[] = [
   { name: "Zo\u00eb", others: ["Zoe", "zo\u00eb", "ZO\u00cb", "Zoe\u0308", "Zo%C3%AB"] },
@@ -69,12 +69,12 @@ const LOOK_ALIKES: { name: string; others: string[] }[] = [
 ];
 
 /** For names of tests: shows which characters a text has. */
-const escape = (text: string) =>
+const visible = (text: string) =>
   JSON.stringify(text).replace(/[^ -~]/gu, (c) => `\\u{${c.codePointAt(0)!.toString(16)}}`);
 
 for (const { name, others } of LOOK_ALIKES) {
   for (const other of others) {
-    test(`exactness: ${escape(name)} and ${escape(other)} are two users`, async () => {
+    test(`exactness: ${visible(name)} and ${visible(other)} are two users`, async () => {
       await assertExact(name, other);
       await assertExact(other, name);
     });

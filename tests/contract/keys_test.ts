@@ -37,9 +37,9 @@ if (PUBLISHABLE_KEY) {
 
 /** What they might try, while the table has Amelia's key. */
 const ATTEMPTS = [
-  { verb: "read", method: "GET", row: undefined },
+  { verb: "read", method: "GET" },
   { verb: "change", method: "PATCH", row: { curr_user: "Bessie" } },
-  { verb: "delete", method: "DELETE", row: undefined },
+  { verb: "delete", method: "DELETE" },
   { verb: "issue", method: "POST", row: { curr_user: "Bessie" } },
 ];
 

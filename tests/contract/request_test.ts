@@ -32,8 +32,8 @@ const PLANE = "🛩"; // A code point of two UTF-16 units.
 // 0 and false are not missing. A list of one text would become that text.
 const WRONG_TYPES = [7, 0, true, false, [], [USER], [PRODUCT], {}];
 
-/** Bodies of a POST, each under what it is, and the response to each of them. */
 type Posts = { response: CONTRACT.Expected; because: string; bodies: Record<string, BodyInit> };
+/** Bodies of a POST, each under what it is, and the response to each of them. */
 const POSTS: Posts[] = [
   {
     response: CONTRACT.ACTIVE,

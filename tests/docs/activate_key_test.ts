@@ -147,7 +147,7 @@ const FAILURES = [
     when: "the Data API denies the query",
     sends: { status: 403, body: { code: "42501", message: "Bessie, denied on db.example" } },
   },
-  { when: "the Data API sends a 503", sends: { status: 503, body: { message: "at db.example" } } },
+  { when: "a 503 comes", sends: { status: 503, body: { message: "Bessie, no db.example" } } },
   { when: "a row comes without a list", sends: { status: 200, body: { curr_user: "Bessie" } } },
 ];
 

@@ -36,7 +36,7 @@ const BESSIES_2: Key = { id: KEY_2, project_id: PRODUCT, curr_user: "Bessie" };
 const UNUSED_3: Key = { id: KEY_3, project_id: PRODUCT, curr_user: null };
 const UNUSED_4: Key = { ...UNUSED_3, id: "2b7e4c80-91d5-4f36-a0c8-6e13d9f52744" };
 
-/** A batch made at <time>: the keys 2 and 3. Two others: of another product, and of another time. */
+/** A batch made at <time>: the keys 2 and 3. Two others: of another product, of another time. */
 const BATCH_AND_OTHERS: Key[] = [
   { ...OF_OTHER_PRODUCT, created_at: TIME },
   { ...BESSIES_2, created_at: TIME },
@@ -207,7 +207,7 @@ const WITH_TESTS_BELOW = [
 const database = await openDatabase();
 Deno.test.afterAll(() => database[Symbol.asyncDispose]());
 
-/** Fills in what a page lets its reader replace. (Key and name by functions: in a text, `$&` is a pattern.) */
+/** Fills in what a page lets its reader replace. (`$&` in a key or a name is no pattern there.) */
 const fillIn = (code: string, key = KEY, name = NAME) =>
   code.replaceAll(/<(monitor )?product>/g, PRODUCT)
     .replaceAll("<time>", TIME)
@@ -219,7 +219,7 @@ const fillIn = (code: string, key = KEY, name = NAME) =>
 /** Reads the blocks under a heading of the pages for operators. */
 const readOperators = async (language: string, heading: string) =>
   (await Promise.all(OPERATORS.map((page) => readBlocks(page, language, heading)))).flat();
-const OPERATORS = ["deploy", "operate", "upgrade", "incidents"].map((name) => `docs/${name}.md`);
+const OPERATORS = PAGES.filter((page) => /^docs\W/.test(page));
 
 /** Reads the one statement under a heading. */
 async function readStatement(heading: string): Promise<string> {
@@ -401,6 +401,7 @@ const STORE_A_NAME = ["Record the first use", "Move a key to another name", "Put
 
 for (const [heading, [first]] of Object.entries(STATEMENTS)) {
   const statement = await readStatement(heading);
+  const copyBefore = first?.copyBefore;
   // "Put a key back" inserts the key, so the table must not have it before.
   const before = heading === "Put a key back" ? [BESSIES_2] : [UNUSED, BESSIES_2];
   for (const place of ["key", "name"].filter((place) => statement.includes(`<${place}>`))) {
@@ -408,7 +409,7 @@ for (const [heading, [first]] of Object.entries(STATEMENTS)) {
       const isStored = place === "name" && STORE_A_NAME.includes(heading);
       const result = isStored ? "this name is stored" : "nothing changes";
       Deno.test(`SQL on the pages: ${heading}, with the ${place} ${text} → ${result}`, async () => {
-        await begin(before, first?.copyBefore);
+        await begin(before, copyBefore);
         await exec("savepoint before_statement");
         const filledIn = place === "key" ? fillIn(statement, text) : fillIn(statement, KEY, text);
         await exec(filledIn).catch(async () => {
@@ -417,7 +418,6 @@ for (const [heading, [first]] of Object.entries(STATEMENTS)) {
         });
         const after = isStored ? [{ ...UNUSED, curr_user: text }, BESSIES_2] : before;
         assertEquals<object[]>(await readKeys(), after);
-        const { copyBefore } = first ?? {};
         if (copyBefore) assertEquals<object[]>(await readKeys("exported_keys"), copyBefore);
       });
     }

@@ -9,7 +9,7 @@ import { assertResponse } from "../support/requests.ts";
 const KIB = 1_024;
 const time = FakeTimers.install({ toFake: ["setTimeout", "clearTimeout"] });
 
-/** What arrives next: a piece of this size in bytes, or nothing for a while; or the body breaks off. */
+/** What comes next: a piece of this size in bytes, or nothing for a while; or the body breaks off. */
 type Part = { size: number } | { pauseMs: number } | "breaks off";
 
 /** Repeats parts. */
@@ -95,7 +95,7 @@ const ROWS: {
 ];
 
 for (const { when, headers, arrives, ends } of ROWS) {
-  // A default stream stands for a body that has arrived already, which is no byte stream in Deno 2.9.
+  // A default stream stands for a body that has arrived already: in Deno 2.9, it is no byte stream.
   for (const kind of ["byte", "default"]) {
     const result = ends.status ?? `${ends.length} bytes`;
     Deno.test(`body: ${when}, as a ${kind} stream → ${result}`, async () => {
@@ -130,7 +130,7 @@ Deno.test("body: of one that is too long and does not end, less than 64 KiB are 
 Deno.test("body: the 408 is that of the contract, with its body and headers", () =>
   assertResponse(respond("request_timeout"), TIMEOUT));
 
-/** Reads a body. Returns its length or the response's status, when, and how many timers then run. */
+/** Reads a body. Returns its length or the response's status, the time, and how many timers run. */
 async function readFrom(body: ReadableStream, headers = {}) {
   const request = new Request("http://x", { method: "POST", headers, body });
   const result = await readBody(request);

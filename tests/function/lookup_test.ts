@@ -8,7 +8,7 @@ import { LIMITS, LOOKUP } from "../support/contract.ts";
 const time = FakeTimers.install({ toFake: ["Date", "performance", "setTimeout", "clearTimeout"] });
 
 const SUPABASE_URL = "https://abcdefghijklmnopqrst.supabase.co";
-const { project_id, curr_user } = LOOKUP; // Every lookup here asks for "Zoë & Co." and this product.
+const { project_id, curr_user } = LOOKUP; // Each lookup here asks for "Zoë & Co." and this product.
 
 /** The row that is asked for, and three others. */
 const ROW = { project_id, curr_user };
@@ -186,8 +186,8 @@ const POOLS: {
     events: "make 1, ask 1, make 2, close 1, ask 2",
   },
   {
-    // No lookup has time for a second attempt. Two lookups fail on the first pool, and only the first
-    // of them replaces it. The third lookup fails on the second pool, and replaces that.
+    // No lookup has time for a second attempt. Two lookups fail on the first pool, and only the
+    // first of them replaces it. The third lookup fails on the second pool, and replaces that.
     when: "all lookups get a 503 after 4,999 ms",
     answers: [{ ...KILLED, afterMs: 4_999 }],
     events: "make 1, ask 1, ask 1, make 2, close 1, ask 2, make 3, close 2",
@@ -232,7 +232,7 @@ function responseOf({ status, body }: { status: number; body: unknown }) {
  */
 async function simulate(
   answers: Answer[],
-  // When lookups begin, in ms; what `Math.random` returns; how many pools of connections can be made.
+  // When lookups begin, in ms; what `Math.random` returns; how many pools can be made.
   { beginAt = [0], random = 0.5, pools = 9 } = {},
 ) {
   // `outcome`, `ms` and `timers` (that still run) are of the lookup that ends last.

@@ -58,9 +58,9 @@ Deno.test("start: a second start suggests another port, edits are served, mistak
   await save(`${source}mistake = ;`, () => /mistake = ;/.test(start.output()));
   await waitUntil(responds("Look at the terminal"), start.output);
 
-  // When `start` ends, it kills the function's process, even if that is in an endless loop. On Windows,
-  // a test cannot send Ctrl-C, so `start` itself is killed there. The function's process then has to
-  // notice by itself that `start` is gone. In a loop, it could not, so there is no loop on Windows.
+  // When `start` ends, it kills the function's process, even if that is in an endless loop. On
+  // Windows, a test cannot send Ctrl-C, so `start` itself is killed. The function's process then has
+  // to notice by itself that `start` is gone. In a loop, it could not: Windows gets no loop.
   const loop = Deno.build.os === "windows" ? "" : "for (;;);";
   const printed = () => start.output().match(/process (\d+) runs/)?.[1];
   await save(`${source}console.log("process", Deno.pid, "runs"); ${loop}`, printed);
