@@ -6,7 +6,7 @@
  */
 import { createClient } from "@supabase/supabase-js";
 import { corsHeaders } from "@supabase/supabase-js/cors";
-import * as z from "zod/mini";
+import * as z from "zod";
 
 // Strict, because replacing an invalid byte would record another name than the user's.
 const utf8 = new TextDecoder("utf-8", { fatal: true });

@@ -26,9 +26,9 @@ export const PREFLIGHT: Expected = {
   body: null,
   headers: {
     "access-control-allow-methods": "POST, OPTIONS",
-    // supabase-js adds to the list from time to time.
+    // supabase-js adds to its list from time to time. The `*` at the end allows all other headers.
     "access-control-allow-headers":
-      /^(?=.*\bapikey\b)(?=.*\bauthorization\b)(?=.*\bcontent-type\b)(?=.*\bx-client-info\b)/,
+      /^(?=.*\bapikey\b)(?=.*\bauthorization\b)(?=.*\bcontent-type\b)(?=.*\bx-client-info\b).*, \*$/,
     "access-control-max-age": "86400",
   },
 };

@@ -1,13 +1,8 @@
-import * as z from "zod/mini";
+import * as z from "zod";
 
-// supabase-js appends a path, so there may be no query and no fragment. There may be no user and
-// password (`user:password@host`) either: the secret key is the only credential that is sent.
-const Url = z.string().check(
-  z.regex(/^[^@?#\s]*$/),
-  z.url({ protocol: /^https?$/ }),
-);
+const Url = z.url({ protocol: /^https?$/ });
 // Visible ASCII: a key with a line break could not be sent, so every lookup would fail.
-const Key = z.string().check(z.regex(/^[\x21-\x7e]+$/));
+const Key = z.string().regex(/^[\x21-\x7e]+$/);
 
 /**
  * Reads `SUPABASE_URL`, the base address of the Supabase project's APIs.
@@ -17,7 +12,7 @@ const Key = z.string().check(z.regex(/^[\x21-\x7e]+$/));
  */
 export function readSupabaseUrl(): string {
   return Url.safeParse(Deno.env.get("SUPABASE_URL")).data ??
-    fail("SUPABASE_URL must be a bare http or https address");
+    fail("SUPABASE_URL must be an http or https address");
 }
 
 /**

@@ -1,4 +1,4 @@
-import * as z from "zod/mini";
+import * as z from "zod";
 import { readBody } from "./body.ts";
 import type { ResponseName } from "./responses.ts";
 
@@ -10,10 +10,10 @@ const ActivationCheck = z.object({
   // 1 to 256 code points, which `u` counts instead of UTF-16 units. PostgreSQL cannot store U+0000.
   // A lone surrogate would become U+FFFD in the address of the query to the Data API, and then the
   // query would match a user who has U+FFFD in the name.
-  username: z.string().check(z.regex(/^[^\0\p{Surrogate}]{1,256}$/u)),
+  username: z.string().regex(/^[^\0\p{Surrogate}]{1,256}$/u),
   // `z.uuid()` takes only the UUIDs of RFC 9562, but PostgreSQL stores any. The UUID is
   // turned into lower case, because the lookup compares it with what the Data API returns.
-  project_id: z.guid().check(z.toLowerCase()),
+  project_id: z.guid().toLowerCase(),
 });
 
 /** A well-formed question: does this user hold an active key of this product? */
