@@ -2,6 +2,9 @@ import { createProxyServer } from "httpxy";
 import { createServer, ServerResponse } from "node:http";
 import { listenOnLoopback } from "./loopback.ts";
 
+/** How many headers the edge runtime's Deno accepts. Deno 2.9 accepts 128. */
+const MAX_HEADERS = 100;
+
 // Why Ctrl-C: a function in an endless loop prints nothing, and Deno's watcher cannot restart it.
 const NO_RESPONSE = "No response. Look at the terminal of `deno task start`. " +
   "If it shows nothing, end it with Ctrl-C, and start it again.";
@@ -18,15 +21,31 @@ export function startGateway(port: number, dataApiUrl: string, functions: Record
     const isOpen = response instanceof ServerResponse && !response.headersSent;
     // If the target's response broke off, so does this one.
     if (!isOpen) return response?.destroy();
-    response.writeHead(503, { "Content-Type": "application/json" });
-    response.end(JSON.stringify({ message: NO_RESPONSE }));
+    respond(response, 503, NO_RESPONSE);
   });
   const server = createServer((request, response) => {
-    const { url = "" } = request;
-    const functionUrl = functions[url.split("?")[0]!];
-    // As on the platform, where the path of a function begins with its name.
-    if (functionUrl) request.url = url.replace("/functions/v1", "");
-    proxy.web(request, response, { target: functionUrl ?? dataApiUrl });
+    const { url = "", headers, rawHeaders } = request;
+    // A server that rejects headers hangs up while the gateway may still be sending the body, and
+    // then its response can be lost. So the gateway itself rejects them.
+    if (rawHeaders.length / 2 > MAX_HEADERS) {
+      return respond(response, 431, `There are more than ${MAX_HEADERS} headers.`);
+    }
+    // Java's HttpClient and `curl --http2` offer to upgrade. Deno 2.9 would respond with 400.
+    delete headers.upgrade;
+    // As on the platform, only the first segment tells the function, and its path begins with that.
+    const [path] = url.match(/^\/functions\/v1\/[^/?]*/) ?? [];
+    if (path === undefined) return proxy.web(request, response, { target: dataApiUrl });
+    const target = functions[path];
+    if (!target) return respond(response, 404, `There is no edge function at ${path}.`);
+    request.url = url.replace("/functions/v1", "");
+    proxy.web(request, response, { target });
   });
   return listenOnLoopback(server, port);
+}
+
+/** Responds in the place of a function, with a message that a page of another origin can read. */
+function respond(response: ServerResponse, status: number, message: string) {
+  const headers = { "Content-Type": "application/json", "Access-Control-Allow-Origin": "*" };
+  response.writeHead(status, headers);
+  response.end(JSON.stringify({ message }));
 }
