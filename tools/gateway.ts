@@ -1,6 +1,7 @@
 import { createProxyServer } from "httpxy";
 import { createServer, ServerResponse } from "node:http";
 import { listenOnLoopback } from "./loopback.ts";
+import { CHECK_PATH } from "./project.ts";
 
 /** How many headers the edge runtime's Deno accepts. Deno 2.9 accepts 128. */
 const MAX_HEADERS = 100;
@@ -10,11 +11,11 @@ const NO_RESPONSE = "No response. Look at the terminal of `deno task start`. " +
   "If it shows nothing, end it with Ctrl-C, and start it again.";
 
 /**
- * Serves the Data API and edge functions at one loopback address, as a project's gateway does.
- * Responds with 503 if they do not. `functions` has the address of each function by its path at the
- * gateway. An address is read anew for each request, because the watcher changes it.
+ * Serves the Data API and the edge function at one loopback address, as a project's gateway does.
+ * Responds with 503 if they do not. The address of the function is read anew for each request,
+ * because the watcher changes it.
  */
-export function startGateway(port: number, dataApiUrl: string, functions: Record<string, URL>) {
+export function startGateway(port: number, dataApiUrl: string, functionUrl: URL) {
   // In milliseconds: longer than the function takes for any request.
   const proxy = createProxyServer({ proxyTimeout: 30_000 });
   proxy.on("error", (_error, _request, response) => {
@@ -35,10 +36,9 @@ export function startGateway(port: number, dataApiUrl: string, functions: Record
     // As on the platform, only the first segment tells the function, and its path begins with that.
     const [path] = url.match(/^\/functions\/v1\/[^/?]*/) ?? [];
     if (path === undefined) return proxy.web(request, response, { target: dataApiUrl });
-    const target = functions[path];
-    if (!target) return respond(response, 404, `There is no edge function at ${path}.`);
+    if (path !== CHECK_PATH) return respond(response, 404, `There is no edge function at ${path}.`);
     request.url = url.replace("/functions/v1", "");
-    proxy.web(request, response, { target });
+    proxy.web(request, response, { target: functionUrl });
   });
   return listenOnLoopback(server, port);
 }

@@ -5,12 +5,8 @@ export const PROJECT = new URL("../", import.meta.url);
 export const FUNCTION_FOLDER_PATH = "supabase/functions/check-username-active/";
 export const FUNCTION_FOLDER = new URL(FUNCTION_FOLDER_PATH, PROJECT);
 
-/** Path of the folder of the example back end, which is an edge function, too. */
-export const EXAMPLE_FOLDER_PATH = "docs/activate-key/";
-
-/** Paths of the edge function and of the example in their addresses, as on a hosted project. */
+/** Path of the edge function in its address, as on a hosted project. */
 export const CHECK_PATH = "/functions/v1/check-username-active";
-export const ACTIVATE_PATH = "/functions/v1/activate-key";
 
 /** A key in `supabase/seed.sql` that has no user yet, of the product of `SEEDED`. */
 export const UNUSED_KEY = "c47483a5-3d7d-49ae-a026-b9fbe3b175b1";

@@ -14,7 +14,7 @@ const USAGE = `Usage: deno task start [options]
 
   --port <number>      Where to listen: ${DEFAULT_PORT} by default; 0 is any free port.
   --function <folder>  The function's folder: the project's by default.
-  --deno <path>        The Deno that runs the functions. It then serves no edits.
+  --deno <path>        The Deno that runs the function. It then serves no edits.
   --help               Prints this.`;
 
 // Ends at Ctrl-C, when the terminal is closed, and when `deno task`, the parent, has ended.
@@ -30,18 +30,12 @@ if (help) {
   console.log(USAGE);
   Deno.exit();
 }
-console.error("Starting PostgreSQL, the Data API and the edge functions ...");
+console.error("Starting PostgreSQL, the Data API and the edge function ...");
 try {
   const dataApi = await startDataApi();
-  const start = (folder: URL) => startFunction(dataApi.url, { folder, deno, watch: !deno });
-  const [check, activate] = await Promise.all([
-    start(pathToFileURL(`${resolve(path)}/`)),
-    start(new URL(project.EXAMPLE_FOLDER_PATH, project.PROJECT)),
-  ]);
-  const gateway = await startGateway(Number(port), dataApi.url, {
-    [project.CHECK_PATH]: check.url,
-    [project.ACTIVATE_PATH]: activate.url,
-  });
+  const folder = pathToFileURL(`${resolve(path)}/`);
+  const edgeFunction = await startFunction(dataApi.url, { folder, deno, watch: !deno });
+  const gateway = await startGateway(Number(port), dataApi.url, edgeFunction.url);
   console.log(screen(gateway.url));
 } catch (error) {
   const { message, syscall } = error as NodeJS.ErrnoException;
@@ -78,23 +72,28 @@ function readArguments() {
 /** What a person sees once everything runs, with requests to copy into a shell. */
 function screen(url: string): string {
   // With `\"` inside of double quotes, which bash, zsh and cmd read alike.
-  const curl = (path: string, body: Record<string, string>) =>
-    `curl -i ${url}${path} -H "Content-Type: application/json" -d "${
-      JSON.stringify(body).replaceAll('"', '\\"')
-    }"`;
-  const activation = { key: project.UNUSED_KEY, ...SEEDED, username: "NewPilot#1234" };
+  const json = (body: Record<string, string>) =>
+    `-H "Content-Type: application/json" -d "${JSON.stringify(body).replaceAll('"', '\\"')}"`;
+  const username = "NewPilot#1234";
+  const { project_id } = SEEDED;
+  const ask = `curl -i ${url}${project.CHECK_PATH} ${json({ username, project_id })}`;
+  const search =
+    `id=eq.${project.UNUSED_KEY}&project_id=eq.${project_id}&curr_user=is.null&select=id`;
+  const headers = `-H "apikey: ${LOCAL_SERVICE.SECRET_KEY}" -H "Prefer: return=representation"`;
   return `
 API_URL=${url}
 PUBLISHABLE_KEY=${LOCAL_SERVICE.PUBLISHABLE_KEY}
 SECRET_KEY=${LOCAL_SERVICE.SECRET_KEY}
 
 These requests are for bash, zsh and cmd. (In PowerShell, type \`cmd\` first.)
-Ask whether a user holds an active key:
-${curl(project.CHECK_PATH, SEEDED)}
-Activate a key that has no user yet, with the example back end:
-${curl(project.ACTIVATE_PATH, activation)}
+Ask about a user who holds no key, which gets 499:
+${ask}
+Record the first use of an unused key, as a back end does, which shows the key:
+curl -X PATCH "${url}/rest/v1/activation_keys?${search}" ${headers} ${json({ curr_user: username })}
+Ask again, which gets 200:
+${ask}
 
-Edits of ${project.FUNCTION_FOLDER_PATH} and ${project.EXAMPLE_FOLDER_PATH} are served as you save them.
+Edits of ${project.FUNCTION_FOLDER_PATH} are served as you save them.
 Keys are in memory and last until Ctrl-C. Those of supabase/seed.sql are there at each start.`;
 }
 

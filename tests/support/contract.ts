@@ -3,7 +3,7 @@
 /** A response of the contract. `headers` are those that only some responses have. */
 export interface Expected {
   status: number;
-  body: { success: true } | { error: string } | { activated: boolean } | null;
+  body: { success: true } | { error: string } | null;
   headers?: Record<string, string | RegExp>;
 }
 
