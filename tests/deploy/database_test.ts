@@ -3,6 +3,8 @@ import { PGlite } from "@electric-sql/pglite";
 import { PGLiteSocketServer } from "@electric-sql/pglite-socket";
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { addRoles, migrate } from "../../tools/database.ts";
+import { SEEDED } from "../../tools/project.ts";
+import { readBlocks } from "../support/pages.ts";
 import { runCommand } from "./supabase_cli.ts";
 
 /** Serves an empty PostgreSQL (PGlite, in memory) to other processes. Disposing of it ends it. */
@@ -23,24 +25,42 @@ const RIGHTS = "{postgres=arwdDxtm/postgres,service_role=arwd/postgres}";
 for (const defaults of ["all", "nothing"] as const) {
   Deno.test(`db push: the same rights result where a new table grants ${defaults} by default`, async () => {
     await using server = await startDatabase(defaults);
-    await runCommand("docs/deploy.md", "db push", server.url);
+    await runCommand("db push", server.url);
     const { rows } = await server.db.query(`
       select relrowsecurity as rls, relacl::text as rights,
         (select count(*)::int from pg_policy) as policies
       from pg_class where relname = 'activation_keys'`);
     assertEquals(rows, [{ rls: true, rights: RIGHTS, policies: 0 }]);
-    const again = await runCommand("docs/deploy.md", "db push", server.url);
+    const again = await runCommand("db push", server.url);
     assertStringIncludes(again, "is up to date.");
   });
 }
 
-Deno.test("db query: the page's command exports the keys as JSON", async () => {
+Deno.test("db query: the page's command issues 500 keys, and prints them as CSV", async () => {
   await using server = await startDatabase("nothing");
   await migrate(server.db);
-  const { rows: [key] } = await server.db.query<object>(`
-    insert into activation_keys (project_id, curr_user)
-    values (gen_random_uuid(), 'Zoë "Ace"') returning id, project_id, curr_user`);
-  const text = await runCommand("docs/operate.md", "db query", server.url);
-  const [row] = JSON.parse(text);
-  assertEquals({ ...row, ...key }, row);
+  const text = await runCommand("generate_series(1, 500)", server.url);
+  const [heading, ...rows] = text.trim().split("\n");
+  assertEquals([heading, rows.length], ["id,created_at", 500]);
+  const { rows: [issued] } = await server.db.query(`
+    select count(distinct id)::int as keys, count(curr_user)::int as used,
+      count(distinct created_at)::int as batches
+    from activation_keys where project_id = '${SEEDED.project_id}'`);
+  assertEquals(issued, { keys: 500, used: 0, batches: 1 });
+});
+
+Deno.test("db query: what the page's command exports is what the page's statement brings back", async () => {
+  await using server = await startDatabase("nothing");
+  await migrate(server.db);
+  const readTable = async () =>
+    (await server.db.query("select *, created_at::text from activation_keys order by id")).rows;
+  await server.db.exec(`
+    insert into activation_keys (project_id, curr_user) values
+      (gen_random_uuid(), 'Zoë "Ace"'), (gen_random_uuid(), null)`);
+  const before = await readTable();
+  const exported = await runCommand("--read-only", server.url);
+  await server.db.exec("delete from activation_keys");
+  const [statement = ""] = await readBlocks("docs/operate.md", "sql", "Bring rows back");
+  await server.db.exec(statement.replace("<rows>", () => exported));
+  assertEquals(await readTable(), before);
 });

@@ -1,42 +1,39 @@
-/** The Supabase CLI, run as the pages say. */
+/** The Supabase CLI, run as `docs/operate.md` says. */
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { assert } from "@std/assert";
 import { serveOnLoopback } from "../../tools/loopback.ts";
-import { PROJECT } from "../../tools/project.ts";
+import { PROJECT, SEEDED } from "../../tools/project.ts";
 import { readPage } from "../support/pages.ts";
 import { runLine } from "../support/processes.ts";
 
 /**
- * Runs a page's line with this command on another remote: the URL of a database, or a project.
+ * Runs the page's line that has this text on another remote: the URL of a database, or a project.
  * Returns what it prints. Fails if it fails, or if it warns, as of `supabase/config.toml`.
  */
-export async function runCommand(
-  page: string,
-  command: string,
-  remote: string,
-  { project = PROJECT, env = {} } = {},
-) {
-  const lines = (await readPage(page)).split("\n");
-  const line = lines.find((line) => line.includes(` ${command} `));
-  assert(line, `${page} has no line with "${command}"`);
-  const here = line.replaceAll(/ --remote\S*| > .*/g, "");
+export async function runCommand(text: string, remote: string, env = {}) {
+  const lines = (await readPage("docs/operate.md")).split("\n");
+  const line = lines.find((line) => line.includes(text));
+  assert(line, `docs/operate.md has no line with "${text}"`);
+  // What it prints goes to the test, not into a file.
+  const here = line.replace(/ --remote=<ref>/, "").replace(/ > .*/, "").replace(
+    "<product>",
+    SEEDED.project_id,
+  );
   const output = await runLine(`${here} --remote="${remote}"`, {
-    cwd: project,
-    env: { ...process.env, SUPABASE_YES: "true", ...env },
+    cwd: PROJECT,
+    // Without a terminal, npx and the CLI have to be told what they would ask.
+    env: { ...process.env, npm_config_yes: "true", SUPABASE_YES: "true", ...env },
   });
   assert(!/^WARN/im.test(output.stderr), output.stderr);
   return output.stdout;
 }
 
 /**
- * Runs a page's deployment of a function on a stand-in for the platform, and writes the files that it
- * uploads into a folder. Returns their names, and the metadata.
+ * Runs the page's deployment of the function on a stand-in for the platform, and writes the files
+ * that it uploads into a folder. Returns their names, and the metadata.
  */
-export async function uploadFunction(
-  folder: URL,
-  { page = "docs/deploy.md", name = "check-username-active", project = PROJECT } = {},
-) {
+export async function uploadFunction(folder: URL) {
   const forms: FormData[] = [];
   await using api = serveOnLoopback(async (request) => {
     if (request.method === "GET") return Response.json({});
@@ -52,8 +49,7 @@ export async function uploadFunction(
     SUPABASE_ACCESS_TOKEN: `sbp_${"0123456789".repeat(4)}`,
     SUPABASE_PROFILE: fileURLToPath(profile),
   };
-  const command = `functions deploy ${name}`;
-  await runCommand(page, command, "a".repeat(20), { project, env });
+  await runCommand("functions deploy", "a".repeat(20), env);
   const [form, ...others] = forms;
   assert(form && others.length === 0, `${forms.length} uploads, not one`);
   const files = form.getAll("file").filter((file) => file instanceof File);
