@@ -1,11 +1,10 @@
-// Activates keys, and asks whether a user has an active key, from an in-game panel of Microsoft
-// Flight Simulator. This is a classic script, in the ES2017 of the simulator's engine. Copy it whole,
-// change the three constants, rename `activation` (add-ons may share a page), and load it after
-// /JS/dataStorage.js, which has GetStoredData and SetStoredData. A page with two products needs two
-// copies. README.md, beside this file, shows how to call it, and has the rules that comments name.
+// Asks whether a user has an active key, from an in-game panel of Microsoft Flight Simulator, and
+// keeps a user unlocked who is offline. This is a classic script, in the ES2017 of the simulator's
+// engine. Copy it whole, change the two constants, rename `activation` (add-ons may share a page),
+// and load it after /JS/dataStorage.js, which has GetStoredData and SetStoredData. README.md, beside
+// this file, shows how to call it, and has the rules that the comments name.
 const activation = (() => {
   const SERVICE = "https://<ref>.supabase.co/functions/v1/check-username-active";
-  const BACK_END = "https://<ref>.supabase.co/functions/v1/activate-key";
   const PROJECT_ID = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
 
   // Rule 2: one entry for the product. It has the second of the last 200, a space, and the name.
@@ -50,28 +49,19 @@ const activation = (() => {
 
   // Asks once, and stores nothing. Resolves to "active", "inactive" or "no answer".
   async function checkActive(username, logged = []) {
-    const status = await post(SERVICE, { username, project_id: PROJECT_ID });
+    const status = await post(username);
     if (status === 200) return "active";
     if (status === 499) return "inactive";
     // Rule 6: a mistake of the add-on shows here. Each status is logged once an asking.
-    if (!logged.includes(status)) log("check-username-active", status);
+    if (!logged.includes(status)) {
+      console.error("check-username-active: " + (status || "no response"));
+    }
     logged.push(status);
     return "no answer";
   }
 
-  // Sends a key to the back end once, and stores nothing. Resolves to "activated", "refused" or
-  // "no answer". After "no answer" the key may be active: sending it again is safe.
-  async function activate(username, key) {
-    const body = { key, project_id: PROJECT_ID, username };
-    const status = await post(BACK_END, body);
-    if (status === 200) return "activated";
-    if ([400, 409, 422].includes(status)) return "refused";
-    log("activate-key", status);
-    return "no answer";
-  }
-
-  // Sends a POST. Resolves to the status of the response, or to 0 if there is none.
-  function post(address, body) {
+  // Sends the question. Resolves to the status of the response, or to 0 if there is none.
+  function post(username) {
     return new Promise((resolve) => {
       const request = new XMLHttpRequest(); // Not fetch, which cannot be ended in this engine.
       const end = (status) => {
@@ -87,15 +77,13 @@ const activation = (() => {
       };
       try {
         // No header is set, because with one the engine would send a preflight first.
-        request.open("POST", address);
-        request.send(JSON.stringify(body));
+        request.open("POST", SERVICE);
+        request.send(JSON.stringify({ username, project_id: PROJECT_ID }));
       } catch (error) {
         end(0);
       }
     });
   }
-
-  const log = (service, status) => console.error(service + ": " + (status || "no response"));
 
   // Rules 2 and 3: this name's last 200 is under 14 days old, and at most a day in the future.
   function hasValid200(username) {
@@ -125,5 +113,5 @@ const activation = (() => {
     }
   }
 
-  return { activate, checkActive, keepAsking, stopAsking, storedName };
+  return { checkActive, keepAsking, stopAsking, storedName };
 })();

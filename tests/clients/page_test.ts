@@ -3,7 +3,7 @@ import { parse } from "acorn";
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { chromium } from "playwright-core";
 import { serveOnLoopback } from "../../tools/loopback.ts";
-import { SEEDED, UNUSED_KEY } from "../../tools/project.ts";
+import { SEEDED } from "../../tools/project.ts";
 import { readBlocks, readPage } from "../support/pages.ts";
 import { runLine } from "../support/processes.ts";
 import * as service from "../support/service_under_test.ts";
@@ -39,17 +39,15 @@ Deno.test("clients/README.md: the panel, in Chromium", options, async () => {
   await using browser = await chromium.launch({ executablePath });
   const tab = await browser.newPage();
   await tab.goto(simulator.url);
-  const typed = JSON.stringify({ name: "NewPilot#1234", key: UNUSED_KEY });
-  // Resolves when the key is activated, checked, and the add-on shown.
-  await tab.evaluate(`${onService(PANEL)} ${ON_PAGE}
-    globalThis.RegisterViewListener = (_name, listener) => listener();
-    new Promise((showAddOn) => {
-      const ignore = () => {};
-      startActivation({
-        showAddOn,
-        showMessage: ignore, showForm: ignore, showFormText: ignore,
-        readForm: () => (${typed}),
-        isFlying: () => false,
-      }).sendForm();
+  const show = (name: string) =>
+    tab.evaluate(`new Promise((show) => {
+      ${onService(PANEL)}
+      const readName = () => ${JSON.stringify(name)};
+      const showAddOn = () => show("the add-on");
+      const showText = (text) => text.startsWith("Checking") || show(text);
+      ${ON_PAGE}
     })`);
+  await tab.evaluate("globalThis.RegisterViewListener = (_name, listener) => listener()");
+  assertEquals(await show(SEEDED.username), "the add-on");
+  assertEquals(await show("nobody"), "There is no active key for this name.");
 });

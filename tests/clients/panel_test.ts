@@ -1,7 +1,7 @@
 /**
- * `clients/panel.js`, and the code for a panel on `clients/README.md`, which calls it. Both run in
- * exact time, in a simulator whose storage, screens and requests are the test's. The rules are
- * those of the page. `happened` lists what the code has done since the last call of `happened`.
+ * `clients/panel.js`, and the code on `clients/README.md` that calls it. Both run in exact time, in
+ * a simulator whose storage, screens and requests are the test's. The rules are those of the page.
+ * `happened` lists what the code has done since the last call of `happened`.
  */
 import FakeTimers from "@sinonjs/fake-timers";
 import { assertEquals } from "@std/assert";
@@ -9,7 +9,6 @@ import { readBlocks, readPage } from "../support/pages.ts";
 
 const PRODUCT = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
 const SERVICE = "https://<ref>.supabase.co/functions/v1/check-username-active";
-const BACK_END = "https://<ref>.supabase.co/functions/v1/activate-key";
 /** When each test begins, in seconds since 1970. */
 const NOW_S = 2_000_000;
 const DAY_S = 86_400;
@@ -165,216 +164,24 @@ Deno.test("panel.js: rule 6: each status but 200 and 499 is logged, once an aski
   assertEquals(logged, ["logs 400", "logs 201"]);
 });
 
-/** What `activate` resolves to, and what it logs. Status 0: there is no response. */
-const ACTIVATIONS = [
-  { status: 200, result: "activated", logs: [] },
-  { status: 400, result: "refused", logs: [] },
-  { status: 409, result: "refused", logs: [] },
-  { status: 422, result: "refused", logs: [] },
-  { status: 404, result: "no answer", logs: ["logs 404"] },
-  { status: 500, result: "no answer", logs: ["logs 500"] },
-  { status: 0, result: "no answer", logs: ["logs no response"] },
+/** When the code on the page asks about Amelia, in seconds after the start. It asks once. */
+const STARTS = [
+  { when: "the storage is ready at once", announcesStorage: true, asksAfterS: 0 },
+  { when: "the simulator never says that it is ready", announcesStorage: false, asksAfterS: 5 },
 ];
 
-for (const { status, result, logs } of ACTIVATIONS) {
-  Deno.test(`panel.js: activate resolves to "${result}" after ${status || "no response"}, and stores nothing`, async () => {
-    const panel = load();
-    const activating = panel.activation.activate("Amelia", "a key");
-    assertEquals(panel.happened(), ["sends a key for Amelia"]);
-    await panel.respond(status);
-    await panel.pass(3_600);
-    assertEquals([await activating, ...panel.happened()], [result, ...logs]);
-  });
-}
-
-// The code for a panel on the page.
-const CHECKING = "message: Checking the key …";
-const NO_NAME = "message: Enter your name and the key that you have bought.";
-const INACTIVE = "message: There is no active key for this name. Are name and key right?";
-const NO_ANSWER = "message: The key could not be checked yet. Are you online?";
-
-Deno.test("clients/README.md: a result that comes while the form is open does not close it", async () => {
-  const panel = load({ stored: JUST_NOW });
-  const { openForm, closeForm } = panel.startPage();
-  panel.happened();
-  openForm();
-  assertEquals(panel.happened(), ['shows the form with "Amelia"']);
-  await panel.respond(499);
-  await panel.pass(3_600);
-  assertEquals(panel.happened(), []);
-  // Closing the form asks about the stored name again. The add-on is shown because it was unlocked,
-  // and once more because the stored 200 is valid.
-  closeForm();
-  assertEquals(panel.happened(), ["shows the add-on", "shows the add-on", "asks about Amelia"]);
-});
-
-Deno.test("clients/README.md: a lock that waits for the landing does not close the form", async () => {
-  const panel = load({ stored: JUST_NOW, isFlying: true });
-  const { openForm } = panel.startPage();
-  await panel.respond(499);
-  openForm();
-  panel.happened();
-  panel.land();
-  await panel.pass(3_600);
-  assertEquals(panel.happened(), []);
-});
-
-Deno.test("clients/README.md: a form that is opened at the start stays open, and closing it shows that a name is missing", async () => {
-  const panel = load();
-  const { openForm, closeForm } = panel.startPage();
-  openForm();
-  panel.happened();
-  await panel.pass(3_600); // After 5 s, the page looks for a stored name once more.
-  assertEquals(panel.happened(), []);
-  closeForm();
-  assertEquals(panel.happened(), [NO_NAME]);
-});
-
-Deno.test("clients/README.md: a second press sends no second key, and an activated key is checked", async () => {
-  const panel = load({ typed: { name: "Amelia", key: "a key" } });
-  const { openForm, sendForm } = panel.startPage();
-  openForm();
-  panel.happened();
-  sendForm();
-  sendForm();
-  const sent = ["form text: Activating the key …", "sends a key for Amelia"];
-  assertEquals(panel.happened(), sent);
-  await panel.respond(200);
-  assertEquals(panel.happened(), [CHECKING, "asks about Amelia"]);
-  await panel.respond(200);
-  assertEquals(panel.happened(), ["stores 2000000 Amelia", "shows the add-on"]);
-});
-
-/** What the form says when the back end does not activate the key. Then a second try works. */
-const NOT_ACTIVATED = [
-  { status: 409, happens: ["form text: The key was refused. Is it typed right, and yours?"] },
-  {
-    status: 503,
-    happens: ["logs 503", "form text: No answer. Are you online? Please send it again."],
-  },
-];
-
-for (const { status, happens } of NOT_ACTIVATED) {
-  Deno.test(`clients/README.md: after a ${status} for a key, the form stays open and says why`, async () => {
-    const panel = load({ typed: { name: "Amelia", key: "a key" } });
-    const { openForm, sendForm } = panel.startPage();
-    openForm();
-    sendForm();
-    panel.happened();
-    await panel.respond(status);
-    await panel.pass(3_600);
-    assertEquals(panel.happened(), happens);
-    sendForm();
-    await panel.respond(200);
-    assertEquals(panel.happened().at(-1), "asks about Amelia");
-  });
-}
-
-Deno.test("clients/README.md: a key that is activated after the form was closed closes no other form", async () => {
-  const panel = load({ typed: { name: "Amelia", key: "a key" } });
-  const { openForm, closeForm, sendForm } = panel.startPage();
-  openForm();
-  sendForm();
-  closeForm();
-  openForm();
-  panel.happened();
-  await panel.respond(200); // This is for the key that was sent before the form was closed.
-  assertEquals(panel.happened(), []);
-  sendForm();
-  const sent = ["form text: Activating the key …", "sends a key for Amelia"];
-  assertEquals(panel.happened(), sent, "the form can be sent again");
-});
-
-/** What happens in flight after a 499 for Amelia, and when the aircraft stands again. */
-const IN_FLIGHT = [
-  { title: "a locked user stays locked", stored: null, atOnce: [INACTIVE], afterLanding: [] },
-  {
-    title: "an unlocked user is locked after landing",
-    stored: JUST_NOW,
-    atOnce: ["clears the entry"],
-    afterLanding: [INACTIVE],
-  },
-];
-
-for (const { title, stored, atOnce, afterLanding } of IN_FLIGHT) {
-  Deno.test(`clients/README.md: in flight, ${title}`, async () => {
-    const typed = { name: "Amelia", key: "" };
-    const panel = load({ stored, typed, isFlying: true });
-    const { sendForm } = panel.startPage();
-    if (!stored) sendForm(); // Otherwise, the page itself asks about the stored name.
-    panel.happened();
+for (const { when, announcesStorage, asksAfterS } of STARTS) {
+  Deno.test(`clients/README.md: if ${when}, the panel asks after ${asksAfterS} s, and shows the result`, async () => {
+    const panel = load({ announcesStorage });
+    panel.startPage();
+    await panel.pass(asksAfterS);
+    assertEquals(panel.happened(), ["shows: Checking the key …", "asks about Amelia"]);
+    await panel.pass(5);
+    assertEquals(panel.happened(), [], "asks again");
     await panel.respond(499);
-    assertEquals(panel.happened(), atOnce, "at once");
-    await panel.pass(60);
-    assertEquals(panel.happened(), [], "in flight");
-    panel.land();
-    await panel.pass(10);
-    assertEquals(panel.happened(), afterLanding, "after landing");
+    assertEquals(panel.happened(), ["shows: There is no active key for this name."]);
   });
 }
-
-Deno.test("clients/README.md: asking about another name cancels the lock that waits", async () => {
-  const typed = { name: "Bessie", key: "" };
-  const panel = load({ stored: JUST_NOW, typed, isFlying: true });
-  const { sendForm } = panel.startPage();
-  await panel.respond(499); // The lock waits for the landing, and looks after 10 s.
-  await panel.pass(1);
-  panel.happened();
-  sendForm();
-  panel.land();
-  assertEquals(panel.happened(), ["shows the add-on", "asks about Bessie"]);
-  await panel.pass(9.5);
-  assertEquals(panel.happened(), []);
-});
-
-const TOO_SHORT_OR_LONG = "form text: The name must have 1 to 256 characters.";
-
-/** What is typed as a name, without a key, and what happens then. */
-const NAMES = [
-  {
-    title: "white space around a typed name is cut off",
-    name: " Amelia\t",
-    happens: [CHECKING, "asks about Amelia"],
-  },
-  { title: "white space alone is no name", name: " \t", happens: [TOO_SHORT_OR_LONG] },
-  {
-    title: "a name of 256 code points of two UTF-16 units each is asked about",
-    name: "🛩".repeat(256),
-    happens: [CHECKING, `asks about ${"🛩".repeat(256)}`],
-  },
-  { title: "257 code points are refused", name: "a".repeat(257), happens: [TOO_SHORT_OR_LONG] },
-];
-
-for (const { title, name, happens } of NAMES) {
-  Deno.test(`clients/README.md: ${title}`, () => {
-    const panel = load({ typed: { name, key: "" } });
-    const { sendForm } = panel.startPage();
-    panel.happened();
-    sendForm();
-    assertEquals(panel.happened(), happens);
-  });
-}
-
-Deno.test("clients/README.md: it is locked until a 200 comes, and says what it waits for", async () => {
-  const panel = load({ stored: { name: "Amelia", ageS: 14 * DAY_S } });
-  panel.startPage();
-  // The message is shown at the start, and once more when the stored name is asked about.
-  assertEquals(panel.happened(), [CHECKING, CHECKING, "asks about Amelia"]);
-  await panel.respond(0);
-  assertEquals(panel.happened(), ["logs no response", NO_ANSWER]);
-  await panel.pass(5);
-  panel.happened();
-  await panel.respond(200);
-  assertEquals(panel.happened(), ["stores 2000005 Amelia", "shows the add-on"]);
-});
-
-Deno.test("clients/README.md: a storage that is never announced is read 5 s after the start", async () => {
-  const panel = load({ stored: JUST_NOW, announcesStorage: false });
-  panel.startPage();
-  assertEquals(panel.happened(), [CHECKING]);
-  await panel.pass(5);
-  assertEquals(panel.happened(), [CHECKING, "shows the add-on", "asks about Amelia"]);
-});
 
 /** Loads the code into a new simulator. */
 function load({
@@ -385,16 +192,12 @@ function load({
   hasStorage = true,
   /** Whether the simulator says at once that the storage is ready. Otherwise, it never says so. */
   announcesStorage = true,
-  /** What the form has in its two fields. */
-  typed = { name: "", key: "" },
-  isFlying = false,
 } = {}) {
   time.reset();
   const events: string[] = [];
   const record = (event: string) => void events.push(event);
   const requests: XMLHttpRequest[] = [];
   class XMLHttpRequest {
-    address = "";
     onreadystatechange = () => {};
     abort() {}
     change(readyState: number, status: number) {
@@ -402,17 +205,13 @@ function load({
       this.onreadystatechange?.();
     }
     open(method: string, address: string) {
-      assertEquals(method, "POST");
-      this.address = address;
+      assertEquals(method + address, "POST" + SERVICE);
       this.change(1, 0);
     }
     send(body: string) {
-      const { project_id, username, ...more } = JSON.parse(body);
-      assertEquals(project_id, PRODUCT);
-      const isCheck = this.address === SERVICE;
-      if (!isCheck) assertEquals(this.address, BACK_END);
-      assertEquals(more, isCheck ? {} : { key: "a key" });
-      record(`${isCheck ? "asks about" : "sends a key for"} ${username}`);
+      const { username, ...others } = JSON.parse(body);
+      assertEquals(others, { project_id: PRODUCT });
+      record(`asks about ${username}`);
       requests.push(this);
     }
   }
@@ -431,32 +230,29 @@ function load({
     RegisterViewListener: (_name: string, listener: () => void) => announcesStorage && listener(),
     ...(hasStorage && storage), // Otherwise, the names are not defined, and using them throws.
   };
-  const code = `${PANEL}${ON_PAGE} return { activation, startActivation }`;
-  const loaded = new Function(...Object.keys(simulator), code)(...Object.values(simulator));
-  const { activation, startActivation } = loaded;
+  const page = {
+    readName: () => "Amelia",
+    showAddOn: () => record("shows the add-on"),
+    showText: (text: string) => record(`shows: ${text}`),
+  };
+  const globals = { ...simulator, ...page };
+  const code = `${PANEL} return { activation, startPage() { ${ON_PAGE} } };`;
+  const loaded = new Function(...Object.keys(globals), code)(...Object.values(globals));
+  const { activation, startPage } = loaded;
   const unlock = () => record("unlocks");
   const lock = (reason: string) => record(`locks: ${reason}`);
-  const ui = {
-    showAddOn: () => record("shows the add-on"),
-    showMessage: (text: string) => record(`message: ${text}`),
-    showForm: (name: string) => record(`shows the form with "${name}"`),
-    showFormText: (text: string) => record(`form text: ${text}`),
-    readForm: () => typed,
-    isFlying: () => isFlying,
-  };
   return {
     activation,
+    /** Runs the code on the page. */
+    startPage,
     /** Lets panel.js ask about a name until there is an answer. */
     ask: (name: string) => activation.keepAsking(name, unlock, lock),
-    /** Starts the page's code. Returns what the buttons call. */
-    startPage: () => startActivation(ui),
     /** Responds to the last request, or to the one at an index. 0: no response. No body comes. */
     respond(status: number, { request = -1, readyState = 2 } = {}) {
       requests.at(request)?.change(readyState, status);
       return time.tickAsync(0);
     },
     pass: (seconds: number) => time.tickAsync(1_000 * seconds),
-    land: () => void (isFlying = false),
     happened: () => events.splice(0),
   };
 }
