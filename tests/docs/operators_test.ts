@@ -63,6 +63,12 @@ const STATEMENTS: {
     ],
   },
   {
+    heading: "List the keys of a batch",
+    when: "there are keys of another product and of another time",
+    before: [OF_OTHER_PRODUCT, BESSIES, UNUSED_TOO, OF_OTHER_TIME],
+    prints: [BESSIES, UNUSED_TOO],
+  },
+  {
     heading: "Find the keys of a name",
     when: "another user's name looks like it",
     before: [USED, { ...USED_BY_ANOTHER, id: BESSIES.id }],
