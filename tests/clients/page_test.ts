@@ -10,7 +10,7 @@ import * as service from "../support/service_under_test.ts";
 
 const PANEL = await readPage("clients/panel.js");
 const PAGE = "clients/README.md";
-const [EXAMPLE = "", ON_PAGE = ""] = await readBlocks(PAGE, "js");
+const [EXAMPLE = "", ON_PAGE = "", STAND_INS = ""] = await readBlocks(PAGE, "js");
 const [CURL = ""] = await readBlocks(PAGE, "sh");
 
 const onService = (code: string) =>
@@ -41,13 +41,12 @@ Deno.test("clients/README.md: the panel, in Chromium", options, async () => {
   await tab.goto(simulator.url);
   const show = (name: string) =>
     tab.evaluate(`new Promise((show) => {
-      ${onService(PANEL)}
+      ${STAND_INS} ${onService(PANEL)}
       const readName = () => ${JSON.stringify(name)};
       const showAddOn = () => show("the add-on");
       const showText = (text) => text.startsWith("Checking") || show(text);
       ${ON_PAGE}
     })`);
-  await tab.evaluate("globalThis.RegisterViewListener = (_name, listener) => listener()");
   assertEquals(await show(SEEDED.username), "the add-on");
   assertEquals(await show("nobody"), "There is no active key for this name.");
 });
