@@ -2,7 +2,8 @@ import { PGlite } from "@electric-sql/pglite";
 import { globSync } from "node:fs";
 import { PROJECT } from "./project.ts";
 
-type Database = { exec(sql: string): Promise<unknown> };
+/** What this module needs of a PostgreSQL. */
+export type Database = { exec(sql: string): Promise<unknown> };
 
 /**
  * Gives an empty database the Data API's roles, as a hosted project has them. What a new table

@@ -27,19 +27,24 @@ interface Row {
   curr_user: string | null;
   created_at: Date;
 }
-const UNUSED: Row = { id: KEY, project_id: PRODUCT, curr_user: null, created_at: new Date(TIME) };
-const USED: Row = { ...UNUSED, curr_user: NAME };
+const UNUSED_ROW: Row = {
+  id: KEY,
+  project_id: PRODUCT,
+  curr_user: null,
+  created_at: new Date(TIME),
+};
+const USED_ROW: Row = { ...UNUSED_ROW, curr_user: NAME };
 /** Used by somebody whose name only looks like `<name>`. */
-const USED_BY_ANOTHER: Row = { ...UNUSED, curr_user: "O'DEA" };
+const ANOTHER_USERS_ROW: Row = { ...UNUSED_ROW, curr_user: "O'DEA" };
 const OTHER_PRODUCT = "b41c7e08-52d9-4a63-8e1f-7d90ac35b216";
-const OF_OTHER_PRODUCT: Row = { ...UNUSED, project_id: OTHER_PRODUCT };
+const OTHER_PRODUCTS_ROW: Row = { ...UNUSED_ROW, project_id: OTHER_PRODUCT };
 
 // Rows beside that of the key `<key>`.
-const BESSIES: Row = { ...USED, id: KEY.replace(/.$/, "2"), curr_user: "Bessie" };
-const UNUSED_TOO: Row = { ...UNUSED, id: KEY.replace(/.$/, "3") };
+const BESSIES_ROW: Row = { ...USED_ROW, id: KEY.replace(/.$/, "2"), curr_user: "Bessie" };
+const SECOND_UNUSED_ROW: Row = { ...UNUSED_ROW, id: KEY.replace(/.$/, "3") };
 /** Unused and of the product, but issued at another time than `<time>`. */
-const OF_OTHER_TIME: Row = {
-  ...UNUSED,
+const ROW_OF_OTHER_TIME: Row = {
+  ...UNUSED_ROW,
   id: KEY.replace(/.$/, "4"),
   created_at: new Date("2025-12-31"),
 };
@@ -56,93 +61,93 @@ const STATEMENTS: {
   {
     heading: "List the batches of a product",
     when: "there are two batches, and a key of another product",
-    before: [OF_OTHER_PRODUCT, BESSIES, UNUSED_TOO, OF_OTHER_TIME],
+    before: [OTHER_PRODUCTS_ROW, BESSIES_ROW, SECOND_UNUSED_ROW, ROW_OF_OTHER_TIME],
     prints: [
       { created_at: new Date(TIME), keys: 2, used: 1 },
-      { created_at: OF_OTHER_TIME.created_at, keys: 1, used: 0 },
+      { created_at: ROW_OF_OTHER_TIME.created_at, keys: 1, used: 0 },
     ],
   },
   {
     heading: "List the keys of a batch",
     when: "there are keys of another product and of another time",
-    before: [OF_OTHER_PRODUCT, BESSIES, UNUSED_TOO, OF_OTHER_TIME],
-    prints: [BESSIES, UNUSED_TOO],
+    before: [OTHER_PRODUCTS_ROW, BESSIES_ROW, SECOND_UNUSED_ROW, ROW_OF_OTHER_TIME],
+    prints: [BESSIES_ROW, SECOND_UNUSED_ROW],
   },
   {
     heading: "Find the keys of a name",
     when: "another user's name looks like it",
-    before: [USED, { ...USED_BY_ANOTHER, id: BESSIES.id }],
+    before: [USED_ROW, { ...ANOTHER_USERS_ROW, id: BESSIES_ROW.id }],
     prints: [{ id: KEY, project_id: PRODUCT, created_at: new Date(TIME) }],
   },
   {
     heading: "Compare a key and a name with the row",
     when: "key, name and product belong together",
-    before: [USED, BESSIES],
+    before: [USED_ROW, BESSIES_ROW],
     prints: [{ curr_user: NAME, same_name: true, same_product: true }],
   },
   {
     heading: "Compare a key and a name with the row",
     when: "another user has used the key",
-    before: [USED_BY_ANOTHER],
+    before: [ANOTHER_USERS_ROW],
     prints: [{ curr_user: "O'DEA", same_name: false, same_product: true }],
   },
   {
     heading: "Compare a key and a name with the row",
     when: "the key is unused, and of another product",
-    before: [OF_OTHER_PRODUCT],
+    before: [OTHER_PRODUCTS_ROW],
     prints: [{ curr_user: null, same_name: null, same_product: false }],
   },
   {
     heading: "Record the first use by hand",
     when: "the key is unused",
-    before: [UNUSED, BESSIES, UNUSED_TOO],
-    after: [USED, BESSIES, UNUSED_TOO],
+    before: [UNUSED_ROW, BESSIES_ROW, SECOND_UNUSED_ROW],
+    after: [USED_ROW, BESSIES_ROW, SECOND_UNUSED_ROW],
     prints: [{ id: KEY, curr_user: NAME }],
   },
   {
     heading: "Record the first use by hand",
     when: "this user has used the key",
-    before: [USED],
+    before: [USED_ROW],
     prints: [{ id: KEY, curr_user: NAME }],
   },
   {
     heading: "Record the first use by hand",
     when: "another user has used the key",
-    before: [USED_BY_ANOTHER],
+    before: [ANOTHER_USERS_ROW],
     prints: [],
   },
   {
     heading: "Record the first use by hand",
     when: "the key is of another product",
-    before: [OF_OTHER_PRODUCT],
+    before: [OTHER_PRODUCTS_ROW],
     prints: [],
   },
   {
     heading: "Move a key",
     when: "another user has used it",
-    before: [USED_BY_ANOTHER, BESSIES],
-    after: [USED, BESSIES],
+    before: [ANOTHER_USERS_ROW, BESSIES_ROW],
+    after: [USED_ROW, BESSIES_ROW],
     prints: [{ name_was: "O'DEA", name_is: NAME }],
   },
   {
     heading: "Revoke a key",
     when: "there is another key",
-    before: [USED, BESSIES],
-    after: [BESSIES],
-    prints: [USED],
+    before: [USED_ROW, BESSIES_ROW],
+    after: [BESSIES_ROW],
+    prints: [USED_ROW],
   },
   {
     heading: "Revoke the unused keys of a batch",
     when: "others are used, of another product, or of another time",
-    before: [OF_OTHER_PRODUCT, BESSIES, UNUSED_TOO, OF_OTHER_TIME],
-    after: [OF_OTHER_PRODUCT, BESSIES, OF_OTHER_TIME],
-    prints: [UNUSED_TOO],
+    before: [OTHER_PRODUCTS_ROW, BESSIES_ROW, SECOND_UNUSED_ROW, ROW_OF_OTHER_TIME],
+    after: [OTHER_PRODUCTS_ROW, BESSIES_ROW, ROW_OF_OTHER_TIME],
+    prints: [SECOND_UNUSED_ROW],
   },
   {
     heading: "Put a revoked key back",
     when: "there is another key",
-    before: [BESSIES],
-    after: [{ id: KEY, project_id: PRODUCT, curr_user: NAME }, BESSIES],
+    before: [BESSIES_ROW],
+    after: [{ id: KEY, project_id: PRODUCT, curr_user: NAME }, BESSIES_ROW],
     prints: [{ id: KEY, project_id: PRODUCT, curr_user: NAME }],
   },
   {
@@ -249,33 +254,33 @@ const PASTED = ["00000000-0000-0000-0000-000000000000' or true --", "a$&b$$c'); 
 
 for (const { heading, takesKey, storesName } of CHANGES) {
   Deno.test(`SQL: ${heading}, with its placeholders left in → nothing changes`, async () => {
-    await begin([UNUSED, BESSIES]);
+    await begin([UNUSED_ROW, BESSIES_ROW]);
     await tryToExec(await readStatement(heading));
-    assertEquals(await readTable(), [UNUSED, BESSIES]);
+    assertEquals(await readTable(), [UNUSED_ROW, BESSIES_ROW]);
   });
   for (const text of takesKey ? PASTED : []) {
     Deno.test(`SQL: ${heading}, with the key ${text} → nothing changes`, async () => {
-      await begin([UNUSED, BESSIES]);
+      await begin([UNUSED_ROW, BESSIES_ROW]);
       await tryToExec(fillIn(await readStatement(heading), { key: text }));
-      assertEquals(await readTable(), [UNUSED, BESSIES]);
+      assertEquals(await readTable(), [UNUSED_ROW, BESSIES_ROW]);
     });
   }
   for (const text of storesName ? PASTED : []) {
     Deno.test(`SQL: ${heading}, with the name ${text} → the key has this name`, async () => {
-      await begin([UNUSED, BESSIES]);
+      await begin([UNUSED_ROW, BESSIES_ROW]);
       await exec(fillIn(await readStatement(heading), { name: text }));
-      assertEquals(await readTable(), [{ ...UNUSED, curr_user: text }, BESSIES]);
+      assertEquals(await readTable(), [{ ...UNUSED_ROW, curr_user: text }, BESSIES_ROW]);
     });
   }
 }
 
 Deno.test("SQL: Give the grants back, when the secret key's role has none → that role reads the table", async () => {
-  await begin([USED]);
+  await begin([USED_ROW]);
   await exec(`revoke all on table public.activation_keys from service_role;
     revoke usage on schema public from service_role, public;`);
   await exec(await readStatement("Give the grants back"));
   await exec("set local role service_role");
-  assertEquals(await readTable(), [USED]);
+  assertEquals(await readTable(), [USED_ROW]);
 });
 
 /** Fills in an export that has these rows. */
@@ -283,34 +288,46 @@ const withExport = (statement: string, rows: Row[]) =>
   statement.replace("<rows>", () => JSON.stringify(rows));
 
 Deno.test("SQL: Compare the table with an export → rows that are missing, new, renamed, or of another product", async () => {
-  const unchanged = { ...BESSIES, id: KEY.replace(/.$/, "0") };
+  const unchanged = { ...BESSIES_ROW, id: KEY.replace(/.$/, "0") };
   await begin([
     unchanged,
-    USED_BY_ANOTHER,
-    { ...BESSIES, project_id: OTHER_PRODUCT },
-    OF_OTHER_TIME,
+    ANOTHER_USERS_ROW,
+    { ...BESSIES_ROW, project_id: OTHER_PRODUCT },
+    ROW_OF_OTHER_TIME,
   ]);
   const statement = await readStatement("Compare the table with an export");
-  const exported = [unchanged, USED, BESSIES, UNUSED_TOO];
+  const exported = [unchanged, USED_ROW, BESSIES_ROW, SECOND_UNUSED_ROW];
   assertEquals(await exec(withExport(statement, exported)), [
     { id: KEY, product_was: PRODUCT, product_is: PRODUCT, name_was: NAME, name_is: "O'DEA" },
     {
-      id: BESSIES.id,
+      id: BESSIES_ROW.id,
       product_was: PRODUCT,
       product_is: OTHER_PRODUCT,
       name_was: "Bessie",
       name_is: "Bessie",
     },
-    { id: UNUSED_TOO.id, product_was: PRODUCT, product_is: null, name_was: null, name_is: null },
-    { id: OF_OTHER_TIME.id, product_was: null, product_is: PRODUCT, name_was: null, name_is: null },
+    {
+      id: SECOND_UNUSED_ROW.id,
+      product_was: PRODUCT,
+      product_is: null,
+      name_was: null,
+      name_is: null,
+    },
+    {
+      id: ROW_OF_OTHER_TIME.id,
+      product_was: null,
+      product_is: PRODUCT,
+      name_was: null,
+      name_is: null,
+    },
   ]);
 });
 
 Deno.test("SQL: Bring rows back → a missing row comes back whole, and others stay as they are", async () => {
-  await begin([USED_BY_ANOTHER]);
+  await begin([ANOTHER_USERS_ROW]);
   const statement = await readStatement("Bring rows back");
-  assertEquals(await exec(withExport(statement, [USED, BESSIES])), [BESSIES]);
-  assertEquals(await readTable(), [USED_BY_ANOTHER, BESSIES]);
+  assertEquals(await exec(withExport(statement, [USED_ROW, BESSIES_ROW])), [BESSIES_ROW]);
+  assertEquals(await readTable(), [ANOTHER_USERS_ROW, BESSIES_ROW]);
 });
 
 /** What the first curl under a heading prints. `user` is the user of the key `<key>`. */

@@ -19,42 +19,46 @@ const BESSIES_ROW = `[{"project_id":"${PRODUCT}","curr_user":"Bessie"}]`;
 const OK = "HTTP/1.1 200 OK\r\n";
 /** Returns a whole response with such a list, as it is sent. */
 const ok = (list: string) => `${OK}Content-Length: ${list.length}\r\n\r\n${list}`;
-const AMELIA = ok(AMELIAS_ROW);
+const AMELIAS_RESPONSE = ok(AMELIAS_ROW);
 
 /**
  * What the Data API sends for each attempt of a lookup of Amelia, byte for byte, before it closes
  * the connection; and the response of the function. The last text is that for all further attempts.
  */
-const ANSWERS: { when: string; sends: string[]; response: CONTRACT.Expected }[] = [
-  { when: "a dropped connection, then Amelia's row", sends: ["", AMELIA], response: ACTIVE },
+const RESPONSES: { when: string; answers: string[]; response: CONTRACT.Expected }[] = [
+  {
+    when: "a dropped connection, then Amelia's row",
+    answers: ["", AMELIAS_RESPONSE],
+    response: ACTIVE,
+  },
   {
     when: "a response cut by a byte, then Amelia's row",
-    sends: [AMELIA.slice(0, -1), AMELIA],
+    answers: [AMELIAS_RESPONSE.slice(0, -1), AMELIAS_RESPONSE],
     response: ACTIVE,
   },
   {
     // A hosted project compresses what it sends, because Deno allows that.
     when: "Amelia's row in gzip, without a length",
-    sends: [`${OK}Content-Encoding: gzip\r\n\r\n${gzipSync(AMELIAS_ROW).toString("latin1")}`],
+    answers: [`${OK}Content-Encoding: gzip\r\n\r\n${gzipSync(AMELIAS_ROW).toString("latin1")}`],
     response: ACTIVE,
   },
   {
     // The connection carries a response too many: Bessie's row comes in front of Amelia's own empty
     // list, and is rejected. The second attempt gets the empty list.
     when: "Bessie's row in front of Amelia's empty list, then that list alone",
-    sends: [ok(BESSIES_ROW) + ok("[]"), ok("[]")],
+    answers: [ok(BESSIES_ROW) + ok("[]"), ok("[]")],
     response: NOT_FOUND,
   },
   // These two failures are final, so the row that would come next must not be asked for.
   {
     // HTTP has no such status, but Deno passes it on.
     when: "a status of 600, then Amelia's row",
-    sends: [AMELIA.replace("200", "600"), AMELIA],
+    answers: [AMELIAS_RESPONSE.replace("200", "600"), AMELIAS_RESPONSE],
     response: DATABASE_ERROR,
   },
   {
     when: "a redirect, then Amelia's row",
-    sends: [AMELIA.replace("200 OK", "307 Elsewhere\r\nLocation: /"), AMELIA],
+    answers: [AMELIAS_RESPONSE.replace("200 OK", "307 Elsewhere\r\nLocation: /"), AMELIAS_RESPONSE],
     response: DATABASE_ERROR,
   },
 ];
@@ -72,15 +76,15 @@ const { url, output, ...edgeFunction } = await startFunction(dataApi.url);
 Deno.test.afterAll(() => edgeFunction[Symbol.asyncDispose]());
 Deno.test.afterAll(() => dataApi[Symbol.asyncDispose]());
 
-for (const { when, sends, response } of ANSWERS) {
+for (const { when, answers, response } of RESPONSES) {
   Deno.test(`connections: ${when} → ${response.status}`, async () => {
-    toSend = [...sends];
+    toSend = [...answers];
     await assertResponse(askAt(url, PRODUCT, "Amelia"), response);
   });
 }
 
 Deno.test("connections: callers who hang up disturb nobody, and nothing is logged", async () => {
-  toSend = [AMELIA];
+  toSend = [AMELIAS_RESPONSE];
   const before = output();
   const body = JSON.stringify({ username: "Amelia", project_id: PRODUCT });
   const unfinishedBody = new TransformStream().readable; // Nothing of it comes.

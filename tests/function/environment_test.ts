@@ -6,7 +6,7 @@ import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import * as environment from "../../supabase/functions/check-username-active/environment.ts";
 import { startFunction } from "../../tools/function_process.ts";
 
-/** Values of `SUPABASE_URL`. Without `reads`, the value is rejected. */
+/** Values of `SUPABASE_URL`, which is the base of an address. Without `reads`, it is rejected. */
 const URLS = [
   { when: "an address", value: "https://a.supabase.co", reads: "https://a.supabase.co" },
   { when: "empty", value: "" },
@@ -24,14 +24,17 @@ for (const { when, value, reads } of URLS) {
 const MALFORMED = "SUPABASE_SECRET_KEYS must";
 /** Values of `SUPABASE_SECRET_KEYS`, and of `SUPABASE_SERVICE_ROLE_KEY`, which has a legacy key. */
 const SECRET_KEYS = [
+  // The platform lists all secret keys of the project. The one named "default" counts.
   { when: "has a default", keys: '{"a":"first","default":"main"}', legacy: "old", reads: "main" },
   // Without a default, the first key counts, in the order of the JSON.
   { when: "has no default", keys: '{"b":"first","a":"second"}', legacy: "old", reads: "first" },
+  // Without a secret key, the legacy key counts.
   { when: "has no key", keys: "{}", legacy: "old", reads: "old" },
   { when: "is empty", keys: "", legacy: "old", reads: "old" },
   // Malformed keys are rejected. The legacy key is not used in their place.
   { when: "is no JSON", keys: "s3cr3t", legacy: "old", error: MALFORMED },
   { when: "has an empty key", keys: '{"a":""}', legacy: "old", error: MALFORMED },
+  // Such a key could not be sent as a header.
   { when: "has a key ending in a blank", keys: '{"a":"s3cr3t "}', legacy: "old", error: MALFORMED },
   {
     when: "is empty, and the legacy key ends in a line break",

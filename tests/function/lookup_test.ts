@@ -12,9 +12,9 @@ const { project_id, curr_user } = LOOKUP; // Each lookup here asks for "Zoë & C
 
 /** The row that is asked for, and three others. */
 const ROW = { project_id, curr_user };
-const IN_CAPITALS = { project_id, curr_user: "ZOË & CO." };
-const AMELIA = { project_id, curr_user: "Amelia" };
-const OTHER_PRODUCT = { project_id: crypto.randomUUID(), curr_user };
+const ROW_IN_CAPITALS = { project_id, curr_user: "ZOË & CO." };
+const AMELIAS_ROW = { project_id, curr_user: "Amelia" };
+const OTHER_PRODUCTS_ROW = { project_id: crypto.randomUUID(), curr_user };
 
 /** What comes back for an attempt: a response, nothing at all, or a connection that is dropped. */
 type Answer = { status: number; body: unknown; afterMs?: number } | "silence" | "drop";
@@ -34,7 +34,7 @@ const html = (status: number): Answer => ({ status, body: "<h1>Bad gateway</h1>"
 /** What Deno may pass on as whole, though the connection broke off. */
 const CUT = { status: 200, body: "[" };
 
-/** What is logged of a response with a code, and of one without. */
+/** What is logged of a response with a code, and of one without. Status 0: there is no response. */
 const logged = (status: number, code: string) => ({ code, status });
 const http = (status: number) => logged(status, `http_${status}`);
 /** What is logged of a 200 that is not sound. */
@@ -48,10 +48,10 @@ const LOOKUPS: {
   /** The outcome. Without one, the lookup fails, and logs a line. */
   outcome?: "active" | "not_found";
   logs?: { code: string; status: number };
-  /** How many attempts there are: 1 by default, and 6 at most. */
+  /** How many attempts there are: 1 by default. A lookup makes 6 at most. */
   attempts?: number;
 }[] = [
-  // A success is a list of rows of exactly this product and this user. A lookup has 5 s.
+  // A success is a list of rows of exactly this product and this user. A lookup has 5,000 ms.
   { when: "a row", answers: [list(ROW)], outcome: "active" },
   { when: "a row after 4,999 ms", answers: [{ ...list(ROW), afterMs: 4_999 }], outcome: "active" },
   { when: "an empty list", answers: [list()], outcome: "not_found" },
@@ -59,8 +59,18 @@ const LOOKUPS: {
   // A failure that may pass is asked again.
   { when: "a cut list, then a row", answers: [CUT, list(ROW)], outcome: "active", attempts: 2 },
   { when: "a drop, then a row", answers: ["drop", list(ROW)], outcome: "active", attempts: 2 },
-  { when: "a 502, then a row", answers: [html(502), list(ROW)], outcome: "active", attempts: 2 },
-  { when: "a 599, then a row", answers: [html(599), list(ROW)], outcome: "active", attempts: 2 },
+  {
+    when: "a 502 page, then a row",
+    answers: [html(502), list(ROW)],
+    outcome: "active",
+    attempts: 2,
+  },
+  {
+    when: "a 599 page, then a row",
+    answers: [html(599), list(ROW)],
+    outcome: "active",
+    attempts: 2,
+  },
   {
     when: "a crash error, then a row",
     answers: [CRASH, list(ROW)],
@@ -72,10 +82,20 @@ const LOOKUPS: {
   // If that failure does not pass, all six attempts are made.
   { when: "a 503 each time", answers: [KILLED], logs: logged(503, "57P01"), attempts: 6 },
   { when: "a drop each time", answers: ["drop"], logs: logged(0, "unreachable"), attempts: 6 },
-  { when: "another user's row", answers: [list(AMELIA)], logs: MALFORMED, attempts: 6 },
-  { when: "a row in capitals", answers: [list(IN_CAPITALS)], logs: MALFORMED, attempts: 6 },
-  { when: "another product's row", answers: [list(OTHER_PRODUCT)], logs: MALFORMED, attempts: 6 },
-  { when: "a row, and another user's", answers: [list(ROW, AMELIA)], logs: MALFORMED, attempts: 6 },
+  { when: "another user's row", answers: [list(AMELIAS_ROW)], logs: MALFORMED, attempts: 6 },
+  { when: "a row in capitals", answers: [list(ROW_IN_CAPITALS)], logs: MALFORMED, attempts: 6 },
+  {
+    when: "another product's row",
+    answers: [list(OTHER_PRODUCTS_ROW)],
+    logs: MALFORMED,
+    attempts: 6,
+  },
+  {
+    when: "a row, and another user's",
+    answers: [list(ROW, AMELIAS_ROW)],
+    logs: MALFORMED,
+    attempts: 6,
+  },
   { when: "a row, and null", answers: [list(ROW, null)], logs: MALFORMED, attempts: 6 },
   { when: "a row in no list", answers: [{ status: 200, body: ROW }], logs: MALFORMED, attempts: 6 },
 
@@ -97,7 +117,7 @@ const LOOKUPS: {
   { when: "a 404 with a list", answers: [{ status: 404, body: " \n[]" }], logs: http(404) },
   { when: "a 404 without a body", answers: [{ status: 404, body: "" }], logs: http(404) },
   { when: "a 500 with null", answers: [{ status: 500, body: null }], logs: http(500) },
-  { when: "a 501", answers: [html(501)], logs: http(501) },
+  { when: "a 501 page", answers: [html(501)], logs: http(501) },
 
   // A code is logged only if it has the form of a code of PostgreSQL or PostgREST.
   { when: "a code with an X", answers: [error(500, "PGRSTX00")], logs: logged(500, "PGRSTX00") },

@@ -20,6 +20,7 @@ Deno.test("start: --help prints its usage", async () => {
   assertEquals([code, stdout.slice(0, 22)], [0, "Usage: deno task start"]);
 });
 
+// The last one has a blank behind the digits.
 for (const port of ["", "0x10", "1e3", "65536", "8321 "]) {
   Deno.test(`start: --port="${port}" ends with a message that says what a port is`, async () => {
     const { code, stderr } = await startAndEnd(`--port=${port}`);
@@ -29,45 +30,53 @@ for (const port of ["", "0x10", "1e3", "65536", "8321 "]) {
   });
 }
 
-Deno.test("start: a second start suggests another port, edits are served, mistakes are shown, and Ctrl-C ends the function, too", async () => {
+Deno.test("start: while it runs", async (test) => {
   await using clone = await makeTempFolder(PROJECT);
   await using start = await runStart(clone.url);
 
-  // A second start on the same port ends, and its message suggests the port 8321.
-  const second = await startAndEnd("--port", new URL(start.url).port);
-  assertEquals(second.code, 1, "exit code");
-  assertStringIncludes(second.stderr, "deno task start --port 8321");
+  await test.step("a second start on its port ends, and names the option for another port", async () => {
+    const second = await startAndEnd("--port", new URL(start.url).port);
+    assertEquals(second.code, 1, "exit code");
+    assertStringIncludes(second.stderr, "deno task start --port 8321");
+  });
 
   const file = new URL(`${FUNCTION_FOLDER_PATH}responses.ts`, clone.url);
   const source = await Deno.readTextFile(file);
   /** Saves an edit of the function, and waits until a condition holds. */
   const save = (edited: string, holds: () => unknown) => {
+    const { length } = start.output();
     const write = () => Deno.writeTextFileSync(file, edited);
     write();
-    // Deno's watcher misses an edit while it starts the function.
-    const again = setInterval(write, 5_000);
+    // Deno's watcher misses an edit while it starts the function. If it restarts, it has seen it.
+    const isSeen = () => start.output().includes("Restarting!", length);
+    const again = setInterval(() => isSeen() || write(), 1_000);
     return waitUntil(holds, start.output).finally(() => clearInterval(again));
   };
+  /** Tells whether callers get a response with this text. */
   const responds = (text: string) => async () => {
     const response = await askAt(start.url + CHECK_PATH, SEEDED.project_id, "nobody");
     return (await response.text()).includes(text);
   };
-  await save(source.replace(NOT_FOUND.body.error, "EDITED"), responds("EDITED"));
 
-  // The terminal shows a mistake. Callers get a response of the gateway, which says where to look.
-  await save(`${source}mistake = ;`, () => /mistake = ;/.test(start.output()));
-  await waitUntil(responds("Look at the terminal"), start.output);
+  await test.step("an edit of the function is served", () =>
+    save(source.replace(NOT_FOUND.body.error, "EDITED"), responds("EDITED")));
 
-  // When `start` ends, it kills the function's process, even if that is in an endless loop. On
-  // Windows, a test cannot send Ctrl-C, so `start` itself is killed. The function's process then has
-  // to notice by itself that `start` is gone. In a loop, it could not: Windows gets no loop.
-  const loop = Deno.build.os === "windows" ? "" : "for (;;);";
-  const printed = () => start.output().match(/process (\d+) runs/)?.[1];
-  await save(`${source}console.log("process", Deno.pid, "runs"); ${loop}`, printed);
-  const pid = Number(printed());
-  start.child.kill("SIGINT");
-  await start.ended;
-  // The signal 0 ends nothing. Sending it throws once there is no such process.
-  const hasEnded = () => Promise.try(process.kill, pid, 0).then(() => false, () => true);
-  await waitUntil(hasEnded, () => `process ${pid} still runs`);
+  await test.step("a mistake is shown in the terminal, and callers are told to look there", async () => {
+    await save(`${source}mistake = ;`, () => /mistake = ;/.test(start.output()));
+    await waitUntil(responds("Look at the terminal"), start.output);
+  });
+
+  // On Windows, a test cannot send Ctrl-C, so `start` itself is killed. The function's process then
+  // has to notice by itself that `start` is gone. In a loop, it could not: Windows gets no loop.
+  await test.step("Ctrl-C also ends the function's process, which is in an endless loop", async () => {
+    const loop = Deno.build.os === "windows" ? "" : "for (;;);";
+    const printed = () => start.output().match(/process (\d+) runs/)?.[1];
+    await save(`${source}console.log("process", Deno.pid, "runs"); ${loop}`, printed);
+    const pid = Number(printed());
+    start.child.kill("SIGINT");
+    await start.ended;
+    // The signal 0 ends nothing. Sending it throws once there is no such process.
+    const hasEnded = () => Promise.try(process.kill, pid, 0).then(() => false, () => true);
+    await waitUntil(hasEnded, () => `process ${pid} still runs`);
+  });
 });
