@@ -16,7 +16,8 @@ Deno.test("openapi.yaml: it is a valid document", async () =>
 
 Deno.test("openapi.yaml: it has the contract's responses to a POST, and its limits", () => {
   const { responses } = parse(document).paths[CHECK_PATH].post;
-  assertEquals(Object.keys(responses).length, 7, "statuses, with default");
+  const statuses = ["200", "400", "408", "413", "499", "500", "default"];
+  assertEquals(Object.keys(responses).sort(), statuses);
   for (const { status, body } of Object.values(RESPONSES)) {
     const documented = JSON.stringify(responses[status]);
     assertStringIncludes(documented, JSON.stringify(body), `status ${status}`);

@@ -12,13 +12,15 @@ import * as service from "../support/service_under_test.ts";
 
 const PANEL = await readPage("clients/panel.js");
 const PAGE = "clients/README.md";
+// The blocks of JavaScript on the page, in their order: the request, the call of panel.js, and what
+// stands in for the simulator in a browser.
 const [EXAMPLE = "", ON_PAGE = "", STAND_INS = ""] = await readBlocks(PAGE, "js");
 const [CURL = ""] = await readBlocks(PAGE, "sh");
 
 const onService = (code: string) =>
   code.replaceAll("https://<ref>.supabase.co", service.settings.API_URL);
 
-Deno.test("clients/README.md: the simulator's engine parses the code for panels", () => {
+Deno.test("clients/README.md: the simulator's engine, which knows ES2017, parses the code for panels", () => {
   for (const code of [PANEL, ON_PAGE]) parse(code, { ecmaVersion: 2017 });
 });
 
@@ -57,7 +59,7 @@ for (const { name, shows } of PANELS) {
       "--no-sandbox", // With the sandbox, Chromium does not run as root.
       "--disable-background-networking",
       `--user-data-dir=${fileURLToPath(profile.url)}`,
-      "--virtual-time-budget=5000", // In milliseconds. They do not pass while a request is sent.
+      "--virtual-time-budget=5000", // Waits 5 s, without the time that requests take.
       "--dump-dom",
       simulator.url,
     ]);

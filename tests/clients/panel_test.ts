@@ -1,7 +1,8 @@
 /**
- * `clients/panel.js`, and the code on `clients/README.md` that calls it. Both run in exact time, in
- * a simulator whose storage, screens and requests are the test's. The rules are those of the page.
- * `happened` lists what the code has done since the last call of `happened`.
+ * `clients/panel.js`, which asks the service from a panel of the simulator, and the code that calls
+ * it on `clients/README.md`. That page has the six rules which the titles name. Both run in exact
+ * time, in a simulator whose storage, screens and requests are the test's. `happened` lists what the
+ * code has done since the last call of `happened`.
  */
 import FakeTimers from "@sinonjs/fake-timers";
 import { assertEquals } from "@std/assert";
@@ -68,6 +69,7 @@ for (const { when, ageS, counts } of VALIDITY) {
     const panel = load({ stored: { name: "Amelia", ageS } });
     panel.ask("Amelia");
     await panel.respond(503);
+    // A 200 that counts unlocks before the question is sent, and again after the 503.
     const happens = counts
       ? ["unlocks", "asks about Amelia", "logs 503", "unlocks"]
       : ["asks about Amelia", "logs 503", "locks: no answer"];
@@ -123,8 +125,8 @@ Deno.test("panel.js: rule 4: a status that is there when time is up counts", asy
   const panel = load();
   panel.ask("Amelia");
   panel.happened();
-  // The simulator stood still. So the status is there, but the simulator has not yet called back to
-  // say so, which would be with `readyState` 2.
+  // The simulator stood still: the status is there, but `readyState` 2, which would tell panel.js so,
+  // has not been announced yet.
   await panel.respond(200, { readyState: 1 });
   await panel.pass(10);
   assertEquals(panel.happened(), ["stores 2000010 Amelia", "unlocks"]);
@@ -137,7 +139,7 @@ Deno.test("panel.js: rule 5: a storage that throws stops nothing", async () => {
   assertEquals(panel.happened(), ["asks about Amelia", "unlocks"]);
 });
 
-Deno.test("panel.js: rule 6: each status but 200 and 499 is logged, once an asking", async () => {
+Deno.test("panel.js: rule 6: a status other than 200 and 499 is logged, a repeated one only once", async () => {
   const panel = load();
   panel.ask("Amelia");
   await panel.respond(400);
@@ -149,20 +151,30 @@ Deno.test("panel.js: rule 6: each status but 200 and 499 is logged, once an aski
   assertEquals(logged, ["logs 400", "logs 201"]);
 });
 
-/** When the code on the page asks about Amelia, in seconds after the start. It asks once. */
+/** What the code on the page does at its start, and 5 s later. It asks once. */
 const STARTS = [
-  { when: "the storage is ready at once", announcesStorage: true, asksAfterS: 0 },
-  { when: "the simulator never says that it is ready", announcesStorage: false, asksAfterS: 5 },
+  {
+    when: "the simulator says at once that its storage is ready",
+    announcesStorage: true,
+    atOnce: ["shows: Checking the key …", "asks about Amelia"],
+    after5s: [],
+  },
+  {
+    when: "the simulator never says so",
+    announcesStorage: false,
+    atOnce: ["shows: Checking the key …"],
+    after5s: ["asks about Amelia"],
+  },
 ];
 
-for (const { when, announcesStorage, asksAfterS } of STARTS) {
-  Deno.test(`clients/README.md: if ${when}, the panel asks after ${asksAfterS} s, and shows the result`, async () => {
+for (const { when, announcesStorage, atOnce, after5s } of STARTS) {
+  Deno.test(`clients/README.md: when ${when}, the panel asks once, and shows the result`, async () => {
     const panel = load({ announcesStorage });
     panel.startPage();
-    await panel.pass(asksAfterS);
-    assertEquals(panel.happened(), ["shows: Checking the key …", "asks about Amelia"]);
-    await panel.pass(5);
-    assertEquals(panel.happened(), [], "asks again");
+    await panel.pass(4.9);
+    assertEquals(panel.happened(), atOnce, "at once");
+    await panel.pass(0.1);
+    assertEquals(panel.happened(), after5s, "after 5 s");
     await panel.respond(499);
     assertEquals(panel.happened(), ["shows: There is no active key for this name."]);
   });

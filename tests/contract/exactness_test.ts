@@ -36,7 +36,6 @@ const anyName = fc.string({ unit, minLength: 1, maxLength: 12 }).filter(isName);
 
 // Each turns a name into a similar one. Some remove the code point at an index, or put a piece there.
 const EDITS: ((name: string, at: number, added: string) => string)[] = [
-  (name) => name,
   (name) => name.toUpperCase(),
   (name) => name.toLowerCase(),
   (name) => name.normalize("NFC"),

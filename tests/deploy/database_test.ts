@@ -1,4 +1,7 @@
-/** The table on an operator's database: pushed and exported by the Supabase CLI. */
+/**
+ * The table on an operator's database, which the Supabase CLI writes and reads. `runCommand` runs
+ * the line of `docs/operate.md` that has this text in it.
+ */
 import { PGlite } from "@electric-sql/pglite";
 import { PGLiteSocketServer } from "@electric-sql/pglite-socket";
 import { assertEquals, assertStringIncludes } from "@std/assert";
@@ -19,11 +22,15 @@ async function startDatabase(defaults: "all" | "nothing") {
   return { db, url, [Symbol.asyncDispose]: end };
 }
 
-/** What the owner, and the role of the secret key, may do with the table. Nobody else may. */
+/**
+ * What the owner of the table may do with it, and the role of the secret key. Nobody else may do
+ * anything. The letters are PostgreSQL's: insert (a), select (r), update (w), delete (d), and so on.
+ */
 const RIGHTS = "{postgres=arwdDxtm/postgres,service_role=arwd/postgres}";
 
 for (const defaults of ["all", "nothing"] as const) {
-  Deno.test(`db push: the same rights result where a new table grants ${defaults} by default`, async () => {
+  const when = `a new table gives the API roles ${defaults === "all" ? "all rights" : "no right"}`;
+  Deno.test(`db push: when ${when} by default → only the secret key's role has rights`, async () => {
     await using server = await startDatabase(defaults);
     await runCommand("db push", server.url);
     const { rows } = await server.db.query(`

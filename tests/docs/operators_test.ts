@@ -6,10 +6,10 @@
  */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { openDatabase } from "../../tools/database.ts";
+import { ACTIVE, NOT_FOUND } from "../support/contract.ts";
 import { readBlocks, readPage } from "../support/pages.ts";
 import { runLine } from "../support/processes.ts";
 import { assertResponse } from "../support/requests.ts";
-import { ACTIVE, NOT_FOUND } from "../support/contract.ts";
 import * as service from "../support/service_under_test.ts";
 
 const OPERATE = "docs/operate.md";
@@ -20,142 +20,148 @@ const KEY = "2b7e4c80-91d5-4f36-a0c8-6e13d9f52741";
 const NAME = "O'Dea";
 const TIME = "2026-01-02T03:04:05.678Z";
 
-/** A row of the table. */
+const OTHER_PRODUCT = "b41c7e08-52d9-4a63-8e1f-7d90ac35b216";
+const OTHER_KEYS = ["2b7e4c80-91d5-4f36-a0c8-6e13d9f52742", "2b7e4c80-91d5-4f36-a0c8-6e13d9f52743"];
+
+/** A row of the table: an activation key. */
 interface Row {
   id: string;
   project_id: string;
   curr_user: string | null;
   created_at: Date;
 }
-const UNUSED_ROW: Row = {
+
+/** The row of the key `<key>`, which is one of these. */
+const UNUSED: Row = {
   id: KEY,
   project_id: PRODUCT,
   curr_user: null,
   created_at: new Date(TIME),
 };
-const USED_ROW: Row = { ...UNUSED_ROW, curr_user: NAME };
-/** Used by somebody whose name only looks like `<name>`. */
-const ANOTHER_USERS_ROW: Row = { ...UNUSED_ROW, curr_user: "O'DEA" };
-const OTHER_PRODUCT = "b41c7e08-52d9-4a63-8e1f-7d90ac35b216";
-const OTHER_PRODUCTS_ROW: Row = { ...UNUSED_ROW, project_id: OTHER_PRODUCT };
+const USED: Row = { ...UNUSED, curr_user: NAME };
+/** The name of its user only looks like `<name>`. */
+const USED_BY_ANOTHER: Row = { ...UNUSED, curr_user: "O'DEA" };
+const OF_OTHER_PRODUCT: Row = { ...UNUSED, project_id: OTHER_PRODUCT };
 
-// Rows beside that of the key `<key>`.
-const BESSIES_ROW: Row = { ...USED_ROW, id: KEY.replace(/.$/, "2"), curr_user: "Bessie" };
-const SECOND_UNUSED_ROW: Row = { ...UNUSED_ROW, id: KEY.replace(/.$/, "3") };
-/** Unused and of the product, but issued at another time than `<time>`. */
-const ROW_OF_OTHER_TIME: Row = {
-  ...UNUSED_ROW,
-  id: KEY.replace(/.$/, "4"),
-  created_at: new Date("2025-12-31"),
-};
+/** Rows of other keys: of the product `<product>` and the time `<time>`, so of the same batch. */
+const BESSIES_KEY: Row = { ...UNUSED, id: OTHER_KEYS[0]!, curr_user: "Bessie" };
+const UNUSED_KEY: Row = { ...UNUSED, id: OTHER_KEYS[1]! };
+/** As that one, but issued at another time. */
+const OLD_UNUSED_KEY: Row = { ...UNUSED_KEY, created_at: new Date("2025-12-31") };
 
 /** What each statement prints, and which rows the table has before and after it. */
 const STATEMENTS: {
   heading: string;
   when: string;
   before: Row[];
-  /** By default, as before. */
-  after?: Partial<Row>[];
   prints: object[];
+  /** Where a statement changes rows: what they are afterwards. */
+  after?: Partial<Row>[];
 }[] = [
   {
     heading: "List the batches of a product",
-    when: "there are two batches, and a key of another product",
-    before: [OTHER_PRODUCTS_ROW, BESSIES_ROW, SECOND_UNUSED_ROW, ROW_OF_OTHER_TIME],
+    when: "there are two, and a key of another product",
+    before: [OF_OTHER_PRODUCT, BESSIES_KEY, OLD_UNUSED_KEY],
     prints: [
-      { created_at: new Date(TIME), keys: 2, used: 1 },
-      { created_at: ROW_OF_OTHER_TIME.created_at, keys: 1, used: 0 },
+      { created_at: new Date(TIME), keys: 1, used: 1 },
+      { created_at: new Date("2025-12-31"), keys: 1, used: 0 },
     ],
   },
   {
     heading: "List the keys of a batch",
     when: "there are keys of another product and of another time",
-    before: [OTHER_PRODUCTS_ROW, BESSIES_ROW, SECOND_UNUSED_ROW, ROW_OF_OTHER_TIME],
-    prints: [BESSIES_ROW, SECOND_UNUSED_ROW],
+    before: [OF_OTHER_PRODUCT, BESSIES_KEY, OLD_UNUSED_KEY],
+    prints: [BESSIES_KEY],
   },
   {
     heading: "Find the keys of a name",
-    when: "another user's name looks like it",
-    before: [USED_ROW, { ...ANOTHER_USERS_ROW, id: BESSIES_ROW.id }],
-    prints: [{ id: KEY, project_id: PRODUCT, created_at: new Date(TIME) }],
+    when: "another name looks like it",
+    before: [USED_BY_ANOTHER, { ...BESSIES_KEY, curr_user: NAME }],
+    prints: [{ id: BESSIES_KEY.id, project_id: PRODUCT, created_at: new Date(TIME) }],
   },
   {
     heading: "Compare a key and a name with the row",
     when: "key, name and product belong together",
-    before: [USED_ROW, BESSIES_ROW],
+    before: [USED, BESSIES_KEY],
     prints: [{ curr_user: NAME, same_name: true, same_product: true }],
   },
   {
     heading: "Compare a key and a name with the row",
     when: "another user has used the key",
-    before: [ANOTHER_USERS_ROW],
+    before: [USED_BY_ANOTHER],
     prints: [{ curr_user: "O'DEA", same_name: false, same_product: true }],
   },
   {
     heading: "Compare a key and a name with the row",
     when: "the key is unused, and of another product",
-    before: [OTHER_PRODUCTS_ROW],
+    before: [OF_OTHER_PRODUCT],
     prints: [{ curr_user: null, same_name: null, same_product: false }],
   },
   {
     heading: "Record the first use by hand",
     when: "the key is unused",
-    before: [UNUSED_ROW, BESSIES_ROW, SECOND_UNUSED_ROW],
-    after: [USED_ROW, BESSIES_ROW, SECOND_UNUSED_ROW],
+    before: [UNUSED, UNUSED_KEY],
     prints: [{ id: KEY, curr_user: NAME }],
+    after: [USED, UNUSED_KEY],
   },
   {
     heading: "Record the first use by hand",
     when: "this user has used the key",
-    before: [USED_ROW],
+    before: [USED],
     prints: [{ id: KEY, curr_user: NAME }],
   },
   {
     heading: "Record the first use by hand",
     when: "another user has used the key",
-    before: [ANOTHER_USERS_ROW],
+    before: [USED_BY_ANOTHER],
     prints: [],
   },
   {
     heading: "Record the first use by hand",
     when: "the key is of another product",
-    before: [OTHER_PRODUCTS_ROW],
+    before: [OF_OTHER_PRODUCT],
     prints: [],
   },
   {
     heading: "Move a key",
     when: "another user has used it",
-    before: [ANOTHER_USERS_ROW, BESSIES_ROW],
-    after: [USED_ROW, BESSIES_ROW],
+    before: [USED_BY_ANOTHER, BESSIES_KEY],
     prints: [{ name_was: "O'DEA", name_is: NAME }],
+    after: [USED, BESSIES_KEY],
   },
   {
     heading: "Revoke a key",
     when: "there is another key",
-    before: [USED_ROW, BESSIES_ROW],
-    after: [BESSIES_ROW],
-    prints: [USED_ROW],
+    before: [UNUSED, BESSIES_KEY],
+    prints: [UNUSED],
+    after: [BESSIES_KEY],
   },
   {
     heading: "Revoke the unused keys of a batch",
     when: "others are used, of another product, or of another time",
-    before: [OTHER_PRODUCTS_ROW, BESSIES_ROW, SECOND_UNUSED_ROW, ROW_OF_OTHER_TIME],
-    after: [OTHER_PRODUCTS_ROW, BESSIES_ROW, ROW_OF_OTHER_TIME],
-    prints: [SECOND_UNUSED_ROW],
+    before: [UNUSED, BESSIES_KEY, OLD_UNUSED_KEY],
+    prints: [UNUSED],
+    after: [BESSIES_KEY, OLD_UNUSED_KEY],
+  },
+  {
+    heading: "Revoke the unused keys of a batch",
+    when: "the unused key is of another product",
+    before: [OF_OTHER_PRODUCT],
+    prints: [],
   },
   {
     heading: "Put a revoked key back",
     when: "there is another key",
-    before: [BESSIES_ROW],
-    after: [{ id: KEY, project_id: PRODUCT, curr_user: NAME }, BESSIES_ROW],
+    before: [BESSIES_KEY],
     prints: [{ id: KEY, project_id: PRODUCT, curr_user: NAME }],
+    after: [{ id: KEY, project_id: PRODUCT, curr_user: NAME }, BESSIES_KEY],
   },
   {
     heading: "Issue the key of the monitor",
     when: "there is no key",
     before: [],
-    after: [{ project_id: PRODUCT, curr_user: NAME }],
     prints: [{ project_id: PRODUCT, curr_user: NAME }],
+    after: [{ project_id: PRODUCT, curr_user: NAME }],
   },
 ];
 
@@ -210,22 +216,52 @@ async function readStatement(heading: string): Promise<string> {
 }
 
 /** Fills in placeholders. (As a function, because `$&` in a name would be a pattern.) */
-function fillIn(code: string, values: { key?: string; name?: string; product?: string } = {}) {
+function fillIn(code: string, values: Record<string, string> = {}) {
   const { key = KEY, name = NAME, product = PRODUCT } = values;
+  const { secretKey = service.settings.SECRET_KEY } = values;
   return code.replaceAll("<product>", product)
     .replaceAll("<time>", TIME)
     .replaceAll("<key>", () => key)
     .replaceAll("<name>", () => name)
-    .replaceAll(/<secret key>|<SECRET_KEY>/g, service.settings.SECRET_KEY)
+    .replaceAll(/<secret key>|<SECRET_KEY>/g, secretKey)
     .replace(/https?:..(<ref>.supabase.co|<service>|127.0.0.1:54321)/, service.settings.API_URL);
 }
 
-for (const { heading, when, before, after = before, prints } of STATEMENTS) {
-  Deno.test(`SQL: ${heading}, when ${when} → printed rows: ${prints.length}`, async () => {
+/** Texts of a customer that would do harm if PostgreSQL took a part of them for SQL. */
+const PASTED = ["00000000-0000-0000-0000-000000000000' or true --", "'); delete from x; --"];
+
+for (const { heading, when, before, prints, after } of STATEMENTS) {
+  const statement = await readStatement(heading);
+  const result = `rows printed: ${prints.length}, and ${after ? "the table" : "nothing"} changes`;
+  Deno.test(`SQL: ${heading}, when ${when} → ${result}`, async () => {
     await begin(before);
-    assertRows(await exec(fillIn(await readStatement(heading))), prints, "prints");
-    assertRows(await readTable(), after, "the table");
+    assertRows(await exec(fillIn(statement)), prints, "prints");
+    assertRows(await readTable(), after ?? before, "the table");
   });
+  if (!after) continue;
+
+  Deno.test(`SQL: ${heading}, with its placeholders left in → nothing changes`, async () => {
+    await begin(before);
+    await tryToExec(statement);
+    assertEquals(await readTable(), before);
+  });
+  for (const text of statement.includes("<key>") ? PASTED : []) {
+    Deno.test(`SQL: ${heading}, with the key ${text} → nothing changes`, async () => {
+      await begin(before);
+      await tryToExec(fillIn(statement, { key: text }));
+      assertEquals(await readTable(), before);
+    });
+  }
+  for (const text of statement.includes("<name>") ? PASTED : []) {
+    Deno.test(`SQL: ${heading}, with the name ${text} → this name is stored`, async () => {
+      await begin(before);
+      await exec(fillIn(statement, { name: text }));
+      const expected = after.map((row) =>
+        row.curr_user === NAME ? { ...row, curr_user: text } : row
+      );
+      assertRows(await readTable(), expected, "the table");
+    });
+  }
 }
 
 Deno.test("SQL: each statement has a heading of its own, and a test", async () => {
@@ -239,129 +275,94 @@ Deno.test("SQL: each statement has a heading of its own, and a test", async () =
   assertEquals(headings.toSorted(), [...tested].sort());
 });
 
-/** The statements that change rows, and whether they store the name `<name>`, or look for a key. */
-const CHANGES = [
-  { heading: "Record the first use by hand", takesKey: true, storesName: true },
-  { heading: "Move a key", takesKey: true, storesName: true },
-  { heading: "Revoke a key", takesKey: true, storesName: false },
-  { heading: "Put a revoked key back", takesKey: true, storesName: false },
-  { heading: "Revoke the unused keys of a batch", takesKey: false, storesName: false },
-  { heading: "Issue the key of the monitor", takesKey: false, storesName: false },
-];
-
-/** Texts of a customer that would do harm if PostgreSQL took a part of them for SQL. */
-const PASTED = ["00000000-0000-0000-0000-000000000000' or true --", "a$&b$$c'); delete from x; --"];
-
-for (const { heading, takesKey, storesName } of CHANGES) {
-  Deno.test(`SQL: ${heading}, with its placeholders left in → nothing changes`, async () => {
-    await begin([UNUSED_ROW, BESSIES_ROW]);
-    await tryToExec(await readStatement(heading));
-    assertEquals(await readTable(), [UNUSED_ROW, BESSIES_ROW]);
-  });
-  for (const text of takesKey ? PASTED : []) {
-    Deno.test(`SQL: ${heading}, with the key ${text} → nothing changes`, async () => {
-      await begin([UNUSED_ROW, BESSIES_ROW]);
-      await tryToExec(fillIn(await readStatement(heading), { key: text }));
-      assertEquals(await readTable(), [UNUSED_ROW, BESSIES_ROW]);
-    });
-  }
-  for (const text of storesName ? PASTED : []) {
-    Deno.test(`SQL: ${heading}, with the name ${text} → the key has this name`, async () => {
-      await begin([UNUSED_ROW, BESSIES_ROW]);
-      await exec(fillIn(await readStatement(heading), { name: text }));
-      assertEquals(await readTable(), [{ ...UNUSED_ROW, curr_user: text }, BESSIES_ROW]);
-    });
-  }
-}
-
 Deno.test("SQL: Give the grants back, when the secret key's role has none → that role reads the table", async () => {
-  await begin([USED_ROW]);
+  await begin([USED]);
   await exec(`revoke all on table public.activation_keys from service_role;
     revoke usage on schema public from service_role, public;`);
   await exec(await readStatement("Give the grants back"));
   await exec("set local role service_role");
-  assertEquals(await readTable(), [USED_ROW]);
+  assertEquals(await readTable(), [USED]);
 });
 
 /** Fills in an export that has these rows. */
 const withExport = (statement: string, rows: Row[]) =>
   statement.replace("<rows>", () => JSON.stringify(rows));
 
-Deno.test("SQL: Compare the table with an export → rows that are missing, new, renamed, or of another product", async () => {
-  const unchanged = { ...BESSIES_ROW, id: KEY.replace(/.$/, "0") };
-  await begin([
-    unchanged,
-    ANOTHER_USERS_ROW,
-    { ...BESSIES_ROW, project_id: OTHER_PRODUCT },
-    ROW_OF_OTHER_TIME,
-  ]);
-  const statement = await readStatement("Compare the table with an export");
-  const exported = [unchanged, USED_ROW, BESSIES_ROW, SECOND_UNUSED_ROW];
-  assertEquals(await exec(withExport(statement, exported)), [
-    { id: KEY, product_was: PRODUCT, product_is: PRODUCT, name_was: NAME, name_is: "O'DEA" },
-    {
-      id: BESSIES_ROW.id,
-      product_was: PRODUCT,
-      product_is: OTHER_PRODUCT,
-      name_was: "Bessie",
-      name_is: "Bessie",
-    },
-    {
-      id: SECOND_UNUSED_ROW.id,
-      product_was: PRODUCT,
-      product_is: null,
-      name_was: null,
-      name_is: null,
-    },
-    {
-      id: ROW_OF_OTHER_TIME.id,
-      product_was: null,
-      product_is: PRODUCT,
-      name_was: null,
-      name_is: null,
-    },
-  ]);
-});
-
-Deno.test("SQL: Bring rows back → a missing row comes back whole, and others stay as they are", async () => {
-  await begin([ANOTHER_USERS_ROW]);
-  const statement = await readStatement("Bring rows back");
-  assertEquals(await exec(withExport(statement, [USED_ROW, BESSIES_ROW])), [BESSIES_ROW]);
-  assertEquals(await readTable(), [ANOTHER_USERS_ROW, BESSIES_ROW]);
-});
-
-/** What the first curl under a heading prints. `user` is the user of the key `<key>`. */
-const REQUESTS = [
-  { heading: "Deploy", user: null, prints: "HTTP/1.1 499" },
-  { heading: "Watch", user: "monitor", prints: "HTTP/1.1 200" },
-  { heading: "The secret key", user: null, prints: "HTTP/1.1 200" },
+/** How a key differs between an export (`was`) and the table (`now`), and what is printed of it. */
+const DIFFERENCES: { when: string; was: Row[]; now: Row[]; prints: object[] }[] = [
+  { when: "it is the same", was: [USED], now: [USED], prints: [] },
+  {
+    when: "it is missing",
+    was: [UNUSED],
+    now: [],
+    prints: [{ product_was: PRODUCT, product_is: null, name_was: null, name_is: null }],
+  },
+  {
+    when: "it is new",
+    was: [],
+    now: [UNUSED],
+    prints: [{ product_was: null, product_is: PRODUCT, name_was: null, name_is: null }],
+  },
+  {
+    when: "it has another name",
+    was: [USED],
+    now: [USED_BY_ANOTHER],
+    prints: [{ product_was: PRODUCT, product_is: PRODUCT, name_was: NAME, name_is: "O'DEA" }],
+  },
+  {
+    when: "it is of another product",
+    was: [UNUSED],
+    now: [OF_OTHER_PRODUCT],
+    prints: [{ product_was: PRODUCT, product_is: OTHER_PRODUCT, name_was: null, name_is: null }],
+  },
 ];
 
-for (const { heading, user, prints } of REQUESTS) {
-  Deno.test(`requests: curl under "${heading}" prints ${prints}`, async () => {
-    await using product = await service.issueKeys([user]);
+for (const { when, was, now, prints } of DIFFERENCES) {
+  Deno.test(`SQL: Compare the table with an export, when of a key ${when} → rows printed: ${prints.length}`, async () => {
+    await begin(now);
+    const statement = await readStatement("Compare the table with an export");
+    assertRows(await exec(withExport(statement, was)), prints, "prints");
+  });
+}
+
+Deno.test("SQL: Bring rows back → a missing row comes back whole, and others stay as they are", async () => {
+  await begin([USED_BY_ANOTHER]);
+  const statement = await readStatement("Bring rows back");
+  assertEquals(await exec(withExport(statement, [USED, BESSIES_KEY])), [BESSIES_KEY]);
+  assertEquals(await readTable(), [USED_BY_ANOTHER, BESSIES_KEY]);
+});
+
+/** What the first curl under a heading prints, in the situation for which the page shows it. */
+const REQUESTS = [
+  { heading: "Deploy", when: "the name has no key", prints: "HTTP/1.1 499" },
+  { heading: "Watch", when: "the monitor has a key", prints: "HTTP/1.1 200" },
+  { heading: "The secret key", when: "the secret key is an old one", prints: "HTTP/1.1 401" },
+];
+
+for (const { heading, when, prints } of REQUESTS) {
+  Deno.test(`requests: curl under "${heading}", when ${when} → ${prints}`, async () => {
+    await using monitor = await service.issueKeys(["monitor"]);
     const blocks = await readBlocks(OPERATE, "sh", heading);
     const curl = blocks.find((block) => block.startsWith("curl"))!;
-    const { project_id } = product;
-    const { stdout } = await runLine(fillIn(curl, { name: "monitor", product: project_id }));
+    const values = { name: "monitor", product: monitor.project_id, secretKey: "an old one" };
+    const { stdout } = await runLine(fillIn(curl, values));
     assertStringIncludes(stdout, prints);
   });
 }
 
-Deno.test('requests: curl under "Issue keys", sent twice → 201, and then 409', async () => {
+Deno.test('requests: curl under "Issue keys", when it is sent twice → 201, and then 409', async () => {
   const key = crypto.randomUUID();
   const blocks = await readBlocks(OPERATE, "sh", "Issue keys");
   const curl = fillIn(blocks.find((block) => block.startsWith("curl"))!, { key });
-  const statuses = [await runLine(curl), await runLine(curl)].map(({ stdout }) =>
-    stdout.slice(9, 12)
-  );
+  const [first, second] = [await runLine(curl), await runLine(curl)];
   await service.changeKeys("DELETE", `?id=eq.${key}`);
-  assertEquals(statuses, ["201", "409"]);
+  assertStringIncludes(first.stdout, "HTTP/1.1 201");
+  assertStringIncludes(second.stdout, "HTTP/1.1 409");
 });
 
 const [PATCH = "", GET = ""] = await readBlocks(OPERATE, "http", "The first use");
 
-/** Sends one of the two requests. Returns the rows that come back. */
+/** Sends one of the page's two requests. Returns the rows that come back. */
 async function sendBlock(block: string, key: string, product: string, name: string) {
   // A name stands between the quotation marks of JSON.
   const jsonName = JSON.stringify(name).slice(1, -1);
@@ -402,20 +403,22 @@ const NAMES = [
 ];
 
 for (const name of NAMES) {
-  Deno.test(`first use: ${name} gets an unused key, also when asking again, and no used key`, async () => {
+  Deno.test(`first use: ${name} gets an unused key, gets it again, and gets no other key`, async () => {
     await using product = await service.issueKeys([null, "Bessie"]);
-    const { keys: [unused, used], project_id } = product;
+    const { keys: [unused, bessies], project_id } = product;
+    assertEquals(await recordFirstUse(unused!.id, OTHER_PRODUCT, name), false, "wrong product");
     assertEquals(await recordFirstUse(unused!.id, project_id, name), true, "at first");
     assertEquals(await recordFirstUse(unused!.id, project_id, name), true, "again");
-    assertEquals(await recordFirstUse(used!.id, project_id, name), false, "a used key");
-    assertEquals(await recordFirstUse(unused!.id, OTHER_PRODUCT, name), false, "another product");
     assertEquals(await recordFirstUse(unused!.id, project_id, "Bessie"), false, "another user");
+    assertEquals(await recordFirstUse(bessies!.id, project_id, name), false, "Bessie's key");
+    // The function finds both users afterwards, so Bessie's key is still hers.
     await assertResponse(service.ask(project_id, name), ACTIVE);
     await assertResponse(service.ask(project_id, "Bessie"), ACTIVE);
     await assertResponse(service.ask(project_id, "Charles"), NOT_FOUND);
   });
 }
 
+// The unused key of `supabase/seed.sql`. Each start of the local stack has it anew.
 Deno.test("README.md: a user gets 499, the first use of a key is recorded, and the user gets 200", async () => {
   const blocks = await readBlocks("README.md", "sh", "Run it");
   const [ask = "", record = ""] = blocks.filter((block) => block.startsWith("curl")).map((b) =>

@@ -7,7 +7,7 @@ import { PAGES, readPage } from "../support/pages.ts";
 const { LIMITS, LOOKUP: _, ...RESPONSES } = CONTRACT;
 
 for (const page of PAGES) {
-  Deno.test(`pages: every link of ${page} leads somewhere`, async () => {
+  Deno.test(`pages: every link of ${page} to a file or heading here leads somewhere`, async () => {
     const links = (await readPage(page)).matchAll(/\]\((?!http)([^)\s]+)\)/g);
     for (const [, target = ""] of links) {
       const url = new URL(target, new URL(page, PROJECT));

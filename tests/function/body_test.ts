@@ -1,4 +1,7 @@
-/** Reading a body, in exact time: how long it may be, and how long it may take. */
+/**
+ * Reading a body, in exact time: it may have 16 KiB, and take 10 s. Of a longer one, 256 KiB are
+ * read before the 413, so that the caller, who is still sending, does not lose the response.
+ */
 import FakeTimers from "@sinonjs/fake-timers";
 import { assert, assertEquals } from "@std/assert";
 import { readBody } from "../../supabase/functions/check-username-active/body.ts";
@@ -43,7 +46,8 @@ const ROWS: {
     arrives: [...times(16, KIB_16), BYTE, { pauseMs: 400 }],
     ends: { status: 413, atMs: 0 },
   },
-  // Each piece counts as 64 bytes at least, so 4,096 pieces count as the 256 KiB that are read.
+  // Each piece counts as 64 bytes at least, so that single bytes end soon: 4,096 pieces count as
+  // 256 KiB, and the next one as too much.
   { when: "4,096 single bytes", arrives: times(4_096, BYTE), ends: { length: 4_096, atMs: 0 } },
   { when: "4,097 single bytes", arrives: times(4_097, BYTE), ends: { status: 413, atMs: 0 } },
   {
@@ -71,6 +75,7 @@ const ROWS: {
     arrives: SLOW,
     ends: { status: 408, atMs: 10_000 },
   },
+  // A slow line is no mistake of the add-on, so a body that is too long as well gets the 408.
   {
     when: "too long, and not whole after 10 s",
     arrives: [KIB_16, ...SLOW],
@@ -95,7 +100,7 @@ const ROWS: {
 ];
 
 for (const { when, headers, arrives, ends } of ROWS) {
-  // A default stream stands for a body that has arrived already: in Deno 2.9, it is no byte stream.
+  // In Deno 2.9, a body that has arrived already is a default stream, and any other a byte stream.
   for (const kind of ["byte", "default"]) {
     const result = ends.status ?? `${ends.length} bytes`;
     Deno.test(`body: ${when}, as a ${kind} stream → ${result}`, async () => {
@@ -106,8 +111,9 @@ for (const { when, headers, arrives, ends } of ROWS) {
       await time.tickAsync(100_000);
       const { timersLeft, ...seen } = await reading;
       assertEquals<unknown>(seen, ends);
-      // When time is up, the pause of a slow body still runs: its timer is this test's.
-      assertEquals(timersLeft, ends.atMs === 10_000 ? 1 : 0, "timers left running");
+      // When time is up, a slow body still pauses. That timer is this test's. No other may be left.
+      const isPausing = ends.atMs === 10_000;
+      assertEquals(timersLeft, isPausing ? 1 : 0, "timers left running");
     });
   }
 }
@@ -123,7 +129,7 @@ Deno.test("body: of one that is too long and does not end, less than 64 KiB are 
   await time.tickAsync(10_000);
   await Promise.all(reading);
   assertEquals(cancelled, reading.length, "cancelled");
-  // The function has 32 KiB of each: what it keeps, and the memory that it reads into.
+  // The function has 32 KiB of each: 16 KiB that it keeps, and 16 KiB of memory to read into.
   assert(kept < 64 * KIB, `${kept} bytes of each`);
 });
 

@@ -67,7 +67,7 @@ let toSend: string[] = [];
 const server = createServer((socket) =>
   socket.on("error", () => {}).on("data", async () => {
     const text = toSend.length > 1 ? toSend.shift()! : toSend[0]!;
-    await sleep(200); // Time for a caller to hang up.
+    await sleep(200); // Longer than the callers wait who hang up, which is 100 ms.
     socket.end(text, "latin1");
   })
 );
@@ -97,6 +97,7 @@ Deno.test("connections: callers who hang up disturb nobody, and nothing is logge
   assertEquals(output(), before);
 });
 
+/** A certificate for `localhost`, and its key, in one file. */
 const PEM = new URL("localhost.pem", import.meta.url);
 
 /**

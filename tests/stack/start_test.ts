@@ -17,7 +17,8 @@ const startAndEnd = (...options: string[]) => {
 
 Deno.test("start: --help prints its usage", async () => {
   const { code, stdout } = await startAndEnd("--help");
-  assertEquals([code, stdout.slice(0, 22)], [0, "Usage: deno task start"]);
+  assertEquals(code, 0, "exit code");
+  assertStringIncludes(stdout, "Usage: deno task start [options]");
 });
 
 // The last one has a blank behind the digits.
@@ -37,7 +38,8 @@ Deno.test("start: while it runs", async (test) => {
   await test.step("a second start on its port ends, and names the option for another port", async () => {
     const second = await startAndEnd("--port", new URL(start.url).port);
     assertEquals(second.code, 1, "exit code");
-    assertStringIncludes(second.stderr, "deno task start --port 8321");
+    // 8321 is only an example of another port.
+    assertStringIncludes(second.stderr, "Or take another port: deno task start --port 8321");
   });
 
   const file = new URL(`${FUNCTION_FOLDER_PATH}responses.ts`, clone.url);
@@ -66,10 +68,10 @@ Deno.test("start: while it runs", async (test) => {
     await waitUntil(responds("Look at the terminal"), start.output);
   });
 
-  // On Windows, a test cannot send Ctrl-C, so `start` itself is killed. The function's process then
-  // has to notice by itself that `start` is gone. In a loop, it could not: Windows gets no loop.
-  await test.step("Ctrl-C also ends the function's process, which is in an endless loop", async () => {
-    const loop = Deno.build.os === "windows" ? "" : "for (;;);";
+  // On Windows, a test cannot send Ctrl-C, so it kills `start`. Then the function's process has to
+  // notice by itself that `start` is gone, which it could not in an endless loop.
+  const loop = Deno.build.os === "windows" ? "" : "for (;;);";
+  await test.step(`Ctrl-C also ends the function's process${loop && ", in an endless loop"}`, async () => {
     const printed = () => start.output().match(/process (\d+) runs/)?.[1];
     await save(`${source}console.log("process", Deno.pid, "runs"); ${loop}`, printed);
     const pid = Number(printed());
