@@ -1,21 +1,22 @@
 // Asks whether a user has an active key, from an in-game panel of Microsoft Flight Simulator, and
 // keeps a user unlocked who is offline. This is a classic script, in the ES2017 of the simulator's
 // engine. Copy it whole, change the two constants, rename `activation` (add-ons may share a page),
-// and load it after /JS/dataStorage.js, which has GetStoredData and SetStoredData. README.md, beside
-// this file, shows how to call it, and has the rules that the comments name.
+// and load it after /JS/common.js and /JS/dataStorage.js, which has GetStoredData and SetStoredData.
+// README.md, beside this file, shows how to call it, and has the rules that the comments name.
 const activation = (() => {
   const SERVICE = "https://<ref>.supabase.co/functions/v1/check-username-active";
   const PROJECT_ID = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
 
-  // Rule 2: one entry for the product. It has the second of the last 200, a space, and the name.
+  // Rule 2: one entry for the product. It has the time of the last 200, in seconds since 1970, a
+  // space, and the name.
   const ENTRY = "check-username-active." + PROJECT_ID;
   const DAY_S = 24 * 60 * 60;
   let latest = {}; // The latest asking.
 
-  // Asks until there is an answer. Calls unlock(), lock("inactive") or lock("no answer"), perhaps
-  // several times. What they throw ends the asking, and rejects the promise.
+  // Asks until it gets 200 or 499. Calls unlock(), lock("inactive") or lock("no answer") each time.
+  // What they throw ends the asking, and rejects the promise.
   async function keepAsking(username, unlock, lock) {
-    // Rule 1: this asking replaces the one before, which ends where it sees that.
+    // Rule 1: this asking replaces the one before, which ends when it sees that `latest` has changed.
     const asking = latest = {};
     const logged = [];
     // Rule 3: a valid 200 unlocks before the question is sent.
@@ -35,7 +36,7 @@ const activation = (() => {
       }
       if (hasValid200(username)) unlock();
       else lock(result);
-      // Rule 3: pauses grow from 5 s to 10 min, each varied by half.
+      // Rule 3: pauses grow from 5 s to 10 min. Each is multiplied by a random number, 0.5 to 1.5.
       const pauseMs = 1000 * pauseS * (0.5 + Math.random());
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
       pauseS = Math.min(2 * pauseS, 600);
@@ -109,7 +110,7 @@ const activation = (() => {
     try {
       SetStoredData(ENTRY, text);
     } catch (error) {
-      // Rule 5: the next 200 tries again.
+      // Rule 5: the next 200 or 499 tries again.
     }
   }
 

@@ -3,6 +3,9 @@ import { createServer, ServerResponse } from "node:http";
 import { listenOnLoopback } from "./loopback.ts";
 import { CHECK_PATH } from "./project.ts";
 
+/** What the local stack alone says of a path that is no edge function. */
+export const NO_FUNCTION = "There is no edge function at";
+
 /** How many headers the edge runtime's Deno accepts. Deno 2.9 accepts 128. */
 const MAX_HEADERS = 100;
 
@@ -36,7 +39,7 @@ export function startGateway(port: number, dataApiUrl: string, functionUrl: URL)
     // As on the platform, only the first segment tells the function, and its path begins with that.
     const [path] = url.match(/^\/functions\/v1\/[^/?]*/) ?? [];
     if (path === undefined) return proxy.web(request, response, { target: dataApiUrl });
-    if (path !== CHECK_PATH) return respond(response, 404, `There is no edge function at ${path}.`);
+    if (path !== CHECK_PATH) return respond(response, 404, `${NO_FUNCTION} ${path}.`);
     request.url = url.replace("/functions/v1", "");
     proxy.web(request, response, { target: functionUrl });
   });

@@ -6,6 +6,7 @@
 import { assert } from "@std/assert";
 import { fileURLToPath } from "node:url";
 import { edgeDeno } from "../../tools/command.ts";
+import { NO_FUNCTION } from "../../tools/gateway.ts";
 import * as project from "../../tools/project.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { uploadFunction } from "../deploy/supabase_cli.ts";
@@ -28,7 +29,8 @@ if (TEST_SERVICE === "remote") {
 const started = new AsyncDisposableStack();
 Deno.test.afterAll(() => started.disposeAsync());
 Deno.test.beforeAll(async () => {
-  if (TEST_SERVICE === "remote" || TEST_SERVICE === "supabase") return;
+  if (TEST_SERVICE === "remote") return;
+  if (TEST_SERVICE === "supabase") return await assertNotLocalStack();
   const args: string[] = [];
   if (TEST_SERVICE === "upload") {
     const folder = started.use(await makeTempFolder());
@@ -39,6 +41,14 @@ Deno.test.beforeAll(async () => {
   const stack = started.use(await runStart(project.PROJECT, ...args));
   settings.API_URL = stack.url;
 });
+
+/** `task start` has the address and the keys of `supabase start`, but no PostgREST. */
+async function assertNotLocalStack() {
+  const response = await fetch(urlOf("/functions/v1/")).catch(() => null);
+  assert(response, `Nothing listens at ${settings.API_URL}: run \`supabase start\` first.`);
+  const isLocalStack = (await response.text()).includes(NO_FUNCTION);
+  assert(!isLocalStack, "This is `task start`: end it, and run `supabase start` in its place.");
+}
 
 /** For tests that send a request of their own: the address of a path at the service. */
 export const urlOf = (path: string) => new URL(path, settings.API_URL);
