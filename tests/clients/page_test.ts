@@ -46,6 +46,7 @@ for (const { name, shows } of PANELS) {
   const test = { ignore: !chromium };
   Deno.test(`clients/README.md: the panel in Chromium, for ${name} → ${shows}`, test, async () => {
     const page = `<!doctype html><script>
+      // The developer's functions, and then what is on the page.
       const readName = () => ${JSON.stringify(name)};
       const showText = (text) => document.title = text;
       const showAddOn = () => showText("The add-on");
@@ -59,7 +60,7 @@ for (const { name, shows } of PANELS) {
       "--no-sandbox", // With the sandbox, Chromium does not run as root.
       "--disable-background-networking",
       `--user-data-dir=${fileURLToPath(profile.url)}`,
-      "--virtual-time-budget=5000", // Waits 5 s, without the time that requests take.
+      "--virtual-time-budget=5000", // Waits 5 s by a clock that stands still during a request.
       "--dump-dom",
       simulator.url,
     ]);

@@ -1,8 +1,15 @@
 /**
  * `clients/panel.js`, which asks the service from a panel of the simulator, and the code that calls
- * it on `clients/README.md`. That page has the six rules which the titles name. Both run in exact
- * time, in a simulator whose storage, screens and requests are the test's. `happened` lists what the
- * code has done since the last call of `happened`.
+ * it on `clients/README.md`. Both run in exact time, in a simulator whose storage, screens and
+ * requests are the test's. `happened` lists what the code has done since the last call of `happened`.
+ * The rules in the titles are those of the page:
+ *
+ * 1. Asking anew replaces the asking before.
+ * 2. The last 200 is stored, with its name, and counts for that name only.
+ * 3. A stored 200 is valid for 14 days. First store or clear, then unlock or lock. Ask again later.
+ * 4. Wait 10 s at most, and not for the body.
+ * 5. A storage that fails stops nothing.
+ * 6. Log every status except 200 and 499.
  */
 import FakeTimers from "@sinonjs/fake-timers";
 import { assertEquals } from "@std/assert";
@@ -77,21 +84,38 @@ for (const { when, ageS, counts } of VALIDITY) {
   });
 }
 
-Deno.test("panel.js: rule 1: asking anew ends an asking that pauses or waits, and stopping ends one that waits", async () => {
+Deno.test("panel.js: rule 1: asking about Bessie ends the asking about Amelia, which pauses", async () => {
   const panel = load();
   panel.ask("Amelia");
-  await panel.respond(503); // Amelia's asking now pauses.
+  await panel.respond(503);
   panel.ask("Bessie");
-  panel.ask("Charles");
   panel.happened();
-  await panel.respond(200, { request: 1 }); // Bessie's, which has been replaced.
-  panel.activation.stopAsking();
-  await panel.respond(200); // Charles's, which has been stopped.
-  await panel.pass(3_600);
+  await panel.pass(9); // Amelia's pause would end after 5 s, and Bessie's question has 10 s.
   assertEquals(panel.happened(), []);
 });
 
-/** The pauses between questions, in seconds, when `Math.random` always returns this number. */
+Deno.test("panel.js: rule 1: asking about Bessie ends the asking about Amelia, whose response comes late", async () => {
+  const panel = load();
+  panel.ask("Amelia");
+  panel.ask("Bessie");
+  panel.happened();
+  await panel.respond(200, { request: 0 }); // Amelia's.
+  assertEquals(panel.happened(), []);
+});
+
+Deno.test("panel.js: rule 1: stopping ends an asking, whose response comes late", async () => {
+  const panel = load();
+  panel.ask("Amelia");
+  panel.happened();
+  panel.activation.stopAsking();
+  await panel.respond(200);
+  assertEquals(panel.happened(), []);
+});
+
+/**
+ * The pauses between questions, in seconds, when `Math.random` always returns this number: 5 s, then
+ * twice as long each time, up to 600 s, and each one times 0.5 plus that number.
+ */
 const PAUSES = [
   { random: 0, pausesS: [2.5, 5, 10] },
   { random: 0.5, pausesS: [5, 10, 20, 40, 80, 160, 320, 600, 600] },

@@ -51,19 +51,21 @@ const anyPair = fc.tuple(anyName, fc.constantFrom(...EDITS), fc.nat(12), anyPiec
   .map(([a, edit, at, added]) => [a, edit(a, at, added)] as const)
   .filter(([, b]) => isName(b));
 
-/**
- * Names, each with others that a careless comparison would take for the same user: because of
- * accents and case, blanks, null, Booleans, arrays, filters, patterns, byte order marks, lines, #.
- */
+/** Names, each with others that a careless comparison would take for the same user. */
 const LOOK_ALIKES: { name: string; others: string[] }[] = [
+  // Accents, case, Unicode forms, and URL encoding.
   { name: "Zo\u00eb", others: ["Zoe", "zo\u00eb", "ZO\u00cb", "Zoe\u0308", "Zo%C3%AB"] },
+  // Blanks.
   { name: " a", others: ["a", "a ", "  a", "+a", "%20a", "\u00a0a", "\ta"] },
+  // What PostgREST and PostgreSQL read in a filter: null, Booleans, arrays, quotation, patterns.
   { name: "null", others: ["NULL", `"null"`, "undefined", "is.null"] },
   { name: "true", others: ["TRUE", "t", "1"] },
   { name: "{a}", others: ["a", "{ a }", `{"a"}`, "(a)"] },
   { name: `a,b.c:d(e)"f"\\g`, others: ["a", `a,b.c:d(e)\\"f\\"\\\\g`, `"a,b.c:d(e)"f"\\g"`] },
   { name: "100%_*", others: ["100", "1000_*", "100%__", "100%_%", "100abc"] },
+  // A byte order mark, which readers of files cut off.
   { name: "\ufeffa", others: ["a", "\ufeff\ufeffa"] },
+  // A line break, and what URLs cut off behind a #.
   { name: "a\nb#1", others: ["ab#1", "a\r\nb#1", "a\\nb#1", "a\nb", "a\nb\u{ff03}1"] },
 ];
 

@@ -31,6 +31,7 @@ test("key: two keys of a product make Amelia active, then Bessie, and nobody onc
 
 /** Callers of the Data API who are not the operator. The table is for the secret key alone. */
 const CALLERS = [{ who: "no API key", apikey: "" }];
+// For a hosted project, it may not be given.
 const { PUBLISHABLE_KEY } = service.settings;
 if (PUBLISHABLE_KEY) {
   CALLERS.push({ who: "the publishable key", apikey: PUBLISHABLE_KEY });

@@ -55,7 +55,7 @@ const POSTS: Posts[] = [
   },
   {
     response: CONTRACT.NOT_FOUND,
-    because: "no record has both, so the request itself is accepted",
+    because: "the request is accepted, but no record has both",
     bodies: {
       "another user": body({ username: "somebody else" }),
       "another product": body({ project_id: crypto.randomUUID() }),
@@ -84,6 +84,7 @@ const POSTS: Posts[] = [
       ...bodiesWith("project_id", [undefined, null, ""]),
       "Username in place of username": body().replace("username", "Username"),
       "the two fields only inside a __proto__ member": `{"__proto__":${body()}}`,
+      // If one field is missing and the other is invalid, the response is about the missing one.
       "an empty username, and an invalid project_id": body({ username: "", project_id: 7 }),
       "an invalid username, and no project_id": `{"username":7}`,
     },
@@ -93,7 +94,7 @@ const POSTS: Posts[] = [
     because: "a field is invalid",
     bodies: {
       ...bodiesWith("username", WRONG_TYPES),
-      // U+0000, and lone surrogates.
+      // U+0000, and lone surrogates, which JSON.stringify writes as escapes.
       ...bodiesWith("username", ["\0", "a\0b"]),
       ...bodiesWith("username", ["a\ud83d", "\udee9b", "\udee9\ud83d"]),
       "a name of 257 code points": body({ username: "a".repeat(257) }),
@@ -123,7 +124,7 @@ const POSTS: Posts[] = [
       "only white space": " ",
       "a raw line break in a string": body().replace("ë", "\n"),
       "Latin-1": bytes(body()),
-      "a surrogate in UTF-8": bytes(body({ username: "\xed\xa0\xbd" })),
+      "a lone surrogate as raw bytes": bytes(body({ username: "\xed\xa0\xbd" })),
       // A byte order mark may stand at the start. A second one is a character, and no JSON.
       "two byte order marks": "\ufeff\ufeff" + body(),
     },

@@ -56,6 +56,7 @@ Deno.test("db query: the page's command issues 500 keys, and prints them as CSV"
   assertEquals(issued, { keys: 500, used: 0, batches: 1 });
 });
 
+// Times are compared as text, because a `Date` has no microseconds.
 Deno.test("db query: what the page's command exports is what the page's statement brings back", async () => {
   await using server = await startDatabase("nothing");
   await migrate(server.db);

@@ -33,20 +33,20 @@ interface Row {
 }
 
 /** The row of the key `<key>`, which is one of these. */
-const UNUSED: Row = {
+const KEY_UNUSED: Row = {
   id: KEY,
   project_id: PRODUCT,
   curr_user: null,
   created_at: new Date(TIME),
 };
-const USED: Row = { ...UNUSED, curr_user: NAME };
+const KEY_USED: Row = { ...KEY_UNUSED, curr_user: NAME };
 /** The name of its user only looks like `<name>`. */
-const USED_BY_ANOTHER: Row = { ...UNUSED, curr_user: "O'DEA" };
-const OF_OTHER_PRODUCT: Row = { ...UNUSED, project_id: OTHER_PRODUCT };
+const KEY_USED_BY_ANOTHER: Row = { ...KEY_UNUSED, curr_user: "O'DEA" };
+const KEY_OF_OTHER_PRODUCT: Row = { ...KEY_UNUSED, project_id: OTHER_PRODUCT };
 
 /** Rows of other keys: of the product `<product>` and the time `<time>`, so of the same batch. */
-const BESSIES_KEY: Row = { ...UNUSED, id: OTHER_KEYS[0]!, curr_user: "Bessie" };
-const UNUSED_KEY: Row = { ...UNUSED, id: OTHER_KEYS[1]! };
+const BESSIES_KEY: Row = { ...KEY_UNUSED, id: OTHER_KEYS[0]!, curr_user: "Bessie" };
+const UNUSED_KEY: Row = { ...KEY_UNUSED, id: OTHER_KEYS[1]! };
 /** As that one, but issued at another time. */
 const OLD_UNUSED_KEY: Row = { ...UNUSED_KEY, created_at: new Date("2025-12-31") };
 
@@ -62,7 +62,7 @@ const STATEMENTS: {
   {
     heading: "List the batches of a product",
     when: "there are two, and a key of another product",
-    before: [OF_OTHER_PRODUCT, BESSIES_KEY, OLD_UNUSED_KEY],
+    before: [KEY_OF_OTHER_PRODUCT, BESSIES_KEY, OLD_UNUSED_KEY],
     prints: [
       { created_at: new Date(TIME), keys: 1, used: 1 },
       { created_at: new Date("2025-12-31"), keys: 1, used: 0 },
@@ -71,83 +71,83 @@ const STATEMENTS: {
   {
     heading: "List the keys of a batch",
     when: "there are keys of another product and of another time",
-    before: [OF_OTHER_PRODUCT, BESSIES_KEY, OLD_UNUSED_KEY],
+    before: [KEY_OF_OTHER_PRODUCT, BESSIES_KEY, OLD_UNUSED_KEY],
     prints: [BESSIES_KEY],
   },
   {
     heading: "Find the keys of a name",
     when: "another name looks like it",
-    before: [USED_BY_ANOTHER, { ...BESSIES_KEY, curr_user: NAME }],
+    before: [KEY_USED_BY_ANOTHER, { ...BESSIES_KEY, curr_user: NAME }],
     prints: [{ id: BESSIES_KEY.id, project_id: PRODUCT, created_at: new Date(TIME) }],
   },
   {
     heading: "Compare a key and a name with the row",
     when: "key, name and product belong together",
-    before: [USED, BESSIES_KEY],
+    before: [KEY_USED, BESSIES_KEY],
     prints: [{ curr_user: NAME, same_name: true, same_product: true }],
   },
   {
     heading: "Compare a key and a name with the row",
     when: "another user has used the key",
-    before: [USED_BY_ANOTHER],
+    before: [KEY_USED_BY_ANOTHER],
     prints: [{ curr_user: "O'DEA", same_name: false, same_product: true }],
   },
   {
     heading: "Compare a key and a name with the row",
     when: "the key is unused, and of another product",
-    before: [OF_OTHER_PRODUCT],
+    before: [KEY_OF_OTHER_PRODUCT],
     prints: [{ curr_user: null, same_name: null, same_product: false }],
   },
   {
     heading: "Record the first use by hand",
     when: "the key is unused",
-    before: [UNUSED, UNUSED_KEY],
+    before: [KEY_UNUSED, UNUSED_KEY],
     prints: [{ id: KEY, curr_user: NAME }],
-    after: [USED, UNUSED_KEY],
+    after: [KEY_USED, UNUSED_KEY],
   },
   {
     heading: "Record the first use by hand",
     when: "this user has used the key",
-    before: [USED],
+    before: [KEY_USED],
     prints: [{ id: KEY, curr_user: NAME }],
   },
   {
     heading: "Record the first use by hand",
     when: "another user has used the key",
-    before: [USED_BY_ANOTHER],
+    before: [KEY_USED_BY_ANOTHER],
     prints: [],
   },
   {
     heading: "Record the first use by hand",
     when: "the key is of another product",
-    before: [OF_OTHER_PRODUCT],
+    before: [KEY_OF_OTHER_PRODUCT],
     prints: [],
   },
   {
     heading: "Move a key",
     when: "another user has used it",
-    before: [USED_BY_ANOTHER, BESSIES_KEY],
+    before: [KEY_USED_BY_ANOTHER, BESSIES_KEY],
     prints: [{ name_was: "O'DEA", name_is: NAME }],
-    after: [USED, BESSIES_KEY],
+    after: [KEY_USED, BESSIES_KEY],
   },
   {
     heading: "Revoke a key",
     when: "there is another key",
-    before: [UNUSED, BESSIES_KEY],
-    prints: [UNUSED],
+    before: [KEY_UNUSED, BESSIES_KEY],
+    prints: [KEY_UNUSED],
     after: [BESSIES_KEY],
   },
   {
     heading: "Revoke the unused keys of a batch",
     when: "others are used, of another product, or of another time",
-    before: [UNUSED, BESSIES_KEY, OLD_UNUSED_KEY],
-    prints: [UNUSED],
+    before: [KEY_UNUSED, BESSIES_KEY, OLD_UNUSED_KEY],
+    prints: [KEY_UNUSED],
     after: [BESSIES_KEY, OLD_UNUSED_KEY],
   },
   {
     heading: "Revoke the unused keys of a batch",
     when: "the unused key is of another product",
-    before: [OF_OTHER_PRODUCT],
+    before: [KEY_OF_OTHER_PRODUCT],
     prints: [],
   },
   {
@@ -201,7 +201,10 @@ async function tryToExec(sql: string) {
 
 const readTable = () => exec(`select ${COLUMNS} from public.activation_keys order by id`);
 
-/** Fails unless rows have these values. Others, such as a new id, are not compared. */
+/**
+ * Fails unless there are these rows, with these values. Values that are not expected, such as a new
+ * id, are not compared.
+ */
 function assertRows(actual: object[], expected: object[], message: string) {
   const known = actual.map((row, nth) => {
     const names = Object.keys(expected[nth] ?? row);
@@ -217,13 +220,23 @@ async function readStatement(heading: string): Promise<string> {
   return statement;
 }
 
-/** Fills in placeholders. (As a function, because `$&` in a name would be a pattern.) */
-function fillIn(code: string, values: Record<string, string> = {}) {
+interface Values {
+  key?: string;
+  name?: string;
+  product?: string;
+  secretKey?: string;
+}
+
+/**
+ * Fills in placeholders, and puts the address of the service under test in the place of
+ * `https://<ref>.supabase.co`, `https://<service>` and `http://127.0.0.1:54321`.
+ */
+function fillIn(code: string, values: Values = {}) {
   const { key = KEY, name = NAME, product = PRODUCT } = values;
   const { secretKey = service.settings.SECRET_KEY } = values;
   return code.replaceAll("<product>", product)
     .replaceAll("<time>", TIME)
-    .replaceAll("<key>", () => key)
+    .replaceAll("<key>", () => key) // As a function, because `$&` in a text would be a pattern.
     .replaceAll("<name>", () => name)
     .replaceAll(/<secret key>|<SECRET_KEY>/g, secretKey)
     .replace(/https?:..(<ref>.supabase.co|<service>|127.0.0.1:54321)/, service.settings.API_URL);
@@ -266,6 +279,7 @@ for (const { heading, when, before, prints, after } of STATEMENTS) {
   }
 }
 
+// A heading with two statements would be listed twice, and one without a test not at all.
 Deno.test("SQL: each statement has a heading of its own, and a test", async () => {
   const headings: string[] = [];
   for (const section of (await readPage(OPERATE)).split(/^#+ /m)) {
@@ -278,12 +292,12 @@ Deno.test("SQL: each statement has a heading of its own, and a test", async () =
 });
 
 Deno.test("SQL: Give the grants back, when the secret key's role has none → that role reads the table", async () => {
-  await begin([USED]);
+  await begin([KEY_USED]);
   await exec(`revoke all on table public.activation_keys from service_role;
     revoke usage on schema public from service_role, public;`);
   await exec(await readStatement("Give the grants back"));
   await exec("set local role service_role");
-  assertEquals(await readTable(), [USED]);
+  assertEquals(await readTable(), [KEY_USED]);
 });
 
 /** Fills in an export that has these rows. */
@@ -292,35 +306,35 @@ const withExport = (statement: string, rows: Row[]) =>
 
 /** How a key differs between an export (`was`) and the table (`now`), and what is printed of it. */
 const DIFFERENCES: { when: string; was: Row[]; now: Row[]; prints: object[] }[] = [
-  { when: "it is the same", was: [USED], now: [USED], prints: [] },
+  { when: "is the same", was: [KEY_USED], now: [KEY_USED], prints: [] },
   {
-    when: "it is missing",
-    was: [UNUSED],
+    when: "is missing in the table",
+    was: [KEY_UNUSED],
     now: [],
     prints: [{ product_was: PRODUCT, product_is: null, name_was: null, name_is: null }],
   },
   {
-    when: "it is new",
+    when: "is new in the table",
     was: [],
-    now: [UNUSED],
+    now: [KEY_UNUSED],
     prints: [{ product_was: null, product_is: PRODUCT, name_was: null, name_is: null }],
   },
   {
-    when: "it has another name",
-    was: [USED],
-    now: [USED_BY_ANOTHER],
+    when: "has another name",
+    was: [KEY_USED],
+    now: [KEY_USED_BY_ANOTHER],
     prints: [{ product_was: PRODUCT, product_is: PRODUCT, name_was: NAME, name_is: "O'DEA" }],
   },
   {
-    when: "it is of another product",
-    was: [UNUSED],
-    now: [OF_OTHER_PRODUCT],
+    when: "is of another product",
+    was: [KEY_UNUSED],
+    now: [KEY_OF_OTHER_PRODUCT],
     prints: [{ product_was: PRODUCT, product_is: OTHER_PRODUCT, name_was: null, name_is: null }],
   },
 ];
 
 for (const { when, was, now, prints } of DIFFERENCES) {
-  Deno.test(`SQL: Compare the table with an export, when of a key ${when} → rows printed: ${prints.length}`, async () => {
+  Deno.test(`SQL: Compare the table with an export, when a key ${when} → rows printed: ${prints.length}`, async () => {
     await begin(now);
     const statement = await readStatement("Compare the table with an export");
     assertRows(await exec(withExport(statement, was)), prints, "prints");
@@ -328,26 +342,35 @@ for (const { when, was, now, prints } of DIFFERENCES) {
 }
 
 Deno.test("SQL: Bring rows back → a missing row comes back whole, and others stay as they are", async () => {
-  await begin([USED_BY_ANOTHER]);
+  await begin([KEY_USED_BY_ANOTHER]);
   const statement = await readStatement("Bring rows back");
-  assertRows(await exec(withExport(statement, [USED, BESSIES_KEY])), [BESSIES_KEY], "prints");
-  assertEquals(await readTable(), [USED_BY_ANOTHER, BESSIES_KEY]);
+  assertRows(await exec(withExport(statement, [KEY_USED, BESSIES_KEY])), [BESSIES_KEY], "prints");
+  assertEquals(await readTable(), [KEY_USED_BY_ANOTHER, BESSIES_KEY]);
 });
 
-/** What the first curl under a heading prints, in the situation for which the page shows it. */
-const REQUESTS = [
-  { heading: "Deploy", when: "the name has no key", prints: "HTTP/1.1 499" },
-  { heading: "Watch", when: "the monitor has a key", prints: "HTTP/1.1 200" },
-  { heading: "The secret key", when: "the secret key is an old one", prints: "HTTP/1.1 401" },
+/** What the first curl under a heading prints. The user `monitor` has a key of `<product>`. */
+const REQUESTS: { heading: string; when: string; values: Values; prints: string }[] = [
+  { heading: "Deploy", when: "it is sent as it stands", values: {}, prints: "HTTP/1.1 499" },
+  {
+    heading: "Watch",
+    when: "<name> has a key of <product>",
+    values: { name: "monitor" },
+    prints: "HTTP/1.1 200",
+  },
+  {
+    heading: "The secret key",
+    when: "<secret key> was deleted",
+    values: { secretKey: "sb_secret_deleted" },
+    prints: "HTTP/1.1 401",
+  },
 ];
 
-for (const { heading, when, prints } of REQUESTS) {
+for (const { heading, when, values, prints } of REQUESTS) {
   Deno.test(`requests: curl under "${heading}", when ${when} → ${prints}`, async () => {
     await using monitor = await service.issueKeys(["monitor"]);
     const blocks = await readBlocks(OPERATE, "sh", heading);
     const curl = blocks.find((block) => block.startsWith("curl"))!;
-    const values = { name: "monitor", product: monitor.project_id, secretKey: "an old one" };
-    const { stdout } = await runLine(fillIn(curl, values));
+    const { stdout } = await runLine(fillIn(curl, { product: monitor.project_id, ...values }));
     assertStringIncludes(stdout, prints);
   });
 }

@@ -8,6 +8,7 @@ const { LIMITS, LOOKUP: _, ...RESPONSES } = CONTRACT;
 
 for (const page of PAGES) {
   Deno.test(`pages: every link of ${page} to a file or heading here leads somewhere`, async () => {
+    // For example `](docs/operate.md#deploy)`.
     const links = (await readPage(page)).matchAll(/\]\((?!http)([^)\s]+)\)/g);
     for (const [, target = ""] of links) {
       const url = new URL(target, new URL(page, PROJECT));
@@ -22,6 +23,7 @@ for (const page of PAGES) {
 
 Deno.test("pages: README.md has the contract's responses and limits", async () => {
   const page = await readPage("README.md");
+  // For example `| The lookup fails | 500 | `{"error":"Database error"}` |`.
   const rows = page.matchAll(/^\|.* \| (\d{3}) +\| `?(none|{.*})`? +\|$/gm);
   const listed = Array.from(rows, ([, status, body]) => `${status} ${body}`);
   const responses = Object.values(RESPONSES).map(({ status, body }) =>

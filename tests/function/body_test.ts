@@ -41,6 +41,7 @@ const ROWS: {
     arrives: [...times(16, KIB_16), { pauseMs: 400 }],
     ends: { status: 413, atMs: 400 },
   },
+  // The response comes before the pause begins.
   {
     when: "256 KiB and a byte, whose end is not waited for",
     arrives: [...times(16, KIB_16), BYTE, { pauseMs: 400 }],
@@ -69,13 +70,14 @@ const ROWS: {
     ends: { length: 2, atMs: 9_990 },
   },
   { when: "not whole after 10 s", arrives: SLOW, ends: { status: 408, atMs: 10_000 } },
+  // Fewer than the declared 60 bytes arrive.
   {
     when: "not whole after 10 s, of a declared length",
     headers: { "Content-Length": "60" },
     arrives: SLOW,
     ends: { status: 408, atMs: 10_000 },
   },
-  // A slow line is no mistake of the add-on, so a body that is too long as well gets the 408.
+  // A slow line is no mistake of the caller, so a body that is too long as well gets the 408.
   {
     when: "too long, and not whole after 10 s",
     arrives: [KIB_16, ...SLOW],
@@ -123,7 +125,7 @@ Deno.test("body: of one that is too long and does not end, less than 64 KiB are 
   const before = Deno.memoryUsage().external;
   let cancelled = 0;
   const pending = [...times(16, KIB_16), { pauseMs: 60_000 }];
-  const reading = Array.from({ length: 64 }, () => readFrom(streamOf(pending, () => cancelled++)));
+  const reading = Array.from({ length: 99 }, () => readFrom(streamOf(pending, () => cancelled++)));
   await time.tickAsync(0);
   const kept = (Deno.memoryUsage().external - before) / reading.length;
   await time.tickAsync(10_000);
@@ -154,7 +156,7 @@ function streamOf(parts: Part[], cancel = () => {}): ReadableStream {
     autoAllocateChunkSize: 16 * KIB, // So that each read makes a `byobRequest`.
     cancel,
     async pull(controller) {
-      for (const part of left) { // Goes on behind the part that was read last.
+      for (const part of left) { // Goes on behind the part before, as such an iterator does.
         if (part === "breaks off") return controller.error(new Error(part));
         if ("size" in part) return controller.byobRequest?.respond(part.size);
         await new Promise((resolve) => setTimeout(resolve, part.pauseMs));

@@ -43,8 +43,8 @@ const RESPONSES: { when: string; answers: string[]; response: CONTRACT.Expected 
     response: ACTIVE,
   },
   {
-    // The connection carries a response too many: Bessie's row comes in front of Amelia's own empty
-    // list, and is rejected. The second attempt gets the empty list.
+    // One query gets two responses. The first one, another caller's, has Bessie's row, and is
+    // rejected. The second attempt gets the empty list, which is Amelia's own.
     when: "Bessie's row in front of Amelia's empty list, then that list alone",
     answers: [ok(BESSIES_ROW) + ok("[]"), ok("[]")],
     response: NOT_FOUND,
@@ -92,7 +92,7 @@ Deno.test("connections: callers who hang up disturb nobody, and nothing is logge
     const hangUp = { body: sent, signal: AbortSignal.timeout(100) };
     await assertRejects(() => sendTo(url, hangUp), Error, "due to timeout");
   }
-  // This lookup ends after that of the caller who hung up.
+  // This lookup ends after those of the callers who hung up, so what these log is printed by then.
   await assertResponse(askAt(url, PRODUCT, "Amelia"), ACTIVE);
   assertEquals(output(), before);
 });

@@ -33,7 +33,7 @@ const SECRET_KEYS = [
   // Malformed keys are rejected. The legacy key is not used in their place.
   { when: "is no JSON", keys: "s3cr3t", legacy: "old", error: MALFORMED },
   { when: "has an empty key", keys: '{"a":""}', legacy: "old", error: MALFORMED },
-  // Such a key could not be sent as a header.
+  // In a header, the blank would be cut off, and then another key would be sent.
   { when: "has a key ending in a blank", keys: '{"a":"s3cr3t "}', legacy: "old", error: MALFORMED },
   {
     when: "is empty, and the legacy key ends in a line break",
@@ -60,7 +60,7 @@ function assertRejected(read: () => string, error: string) {
 }
 
 Deno.test("environment: a rejected variable stops the function's start, and its value is not printed", async () => {
-  const start = () => startFunction("ftp://s3cr3t"); // An address, but not of HTTP.
+  const start = () => startFunction("ftp://s3cr3t"); // This is its SUPABASE_URL.
   const { message } = await assertRejects(start, Error, "SUPABASE_URL must");
   assert(!message.includes("s3cr3t"), message);
 });

@@ -56,7 +56,7 @@ const LOOKUPS: {
   { when: "a row after 4,999 ms", answers: [{ ...list(ROW), afterMs: 4_999 }], outcome: "active" },
   { when: "an empty list", answers: [list()], outcome: "not_found" },
 
-  // A failure that may pass is asked again: no whole response, a 200 that is no sound list, 502 to
+  // A failure that may pass by itself is asked again: no whole response, a 200 that is no sound list, 502 to
   // 599, a 400 with an empty code, and a 401 with PGRST303.
   { when: "a cut list, then a row", answers: [CUT, list(ROW)], outcome: "active", attempts: 2 },
   {
@@ -119,6 +119,7 @@ const LOOKUPS: {
   { when: "a 400 with PGRST303", answers: [error(400, "PGRST303")], logs: logged(400, "PGRST303") },
   { when: "a 401 with an empty code", answers: [error(401, "")], logs: http(401) },
   { when: "a 404 with PGRST205", answers: [error(404, "PGRST205")], logs: logged(404, "PGRST205") },
+  // supabase-js would take these two for a success. White space may stand before the list.
   { when: "a 404 with a list", answers: [{ status: 404, body: " \n[]" }], logs: http(404) },
   { when: "a 404 without a body", answers: [{ status: 404, body: "" }], logs: http(404) },
   { when: "a 500 with null", answers: [{ status: 500, body: null }], logs: http(500) },
@@ -145,6 +146,7 @@ for (const { when, answers, outcome, logs, attempts = 1 } of LOOKUPS) {
   });
 }
 
+// `LOOKUP.path` has the address of the query.
 Deno.test("lookup: asks for the one row, with the secret key, and follows no redirect", async () => {
   const { queries: [query] } = await simulate([list(ROW)]);
   const { url, method, headers, redirect } = query!;
@@ -154,7 +156,10 @@ Deno.test("lookup: asks for the one row, with the secret key, and follows no red
   assertEquals(redirect, "manual");
 });
 
-/** When attempts begin, in milliseconds, if `Math.random` always returns this number. */
+/**
+ * When attempts begin, in milliseconds, if `Math.random` always returns this number. They are due at
+ * 50, 500, 1,400, 2,850 and 4,300 ms, and each one is delayed by up to 250 ms times that number.
+ */
 const TIMES: { when: string; answers: Answer[]; random: number; attemptsAt: number[] }[] = [
   {
     when: "each attempt fails at once, with the shortest delays",
@@ -211,8 +216,9 @@ const POOLS: {
     events: "make 1, ask 1, make 2, close 1, ask 2",
   },
   {
-    // No lookup has time for a second attempt. Two lookups fail on the first pool, and only the
-    // first of them replaces it. The third lookup fails on the second pool, and replaces that.
+    // No lookup has time for a second attempt. The first two fail at 4,999 and 5,099 ms, on the
+    // first pool, and only one of them replaces it. The third begins at 6,000 ms on the second pool,
+    // fails, and replaces that.
     when: "all lookups get a 503 after 4,999 ms",
     answers: [{ ...KILLED, afterMs: 4_999 }],
     events: "make 1, ask 1, ask 1, make 2, close 1, ask 2, make 3, close 2",
@@ -291,7 +297,7 @@ async function simulate(
   };
   let made = 0;
   const createHttpClient = () => {
-    if (made === pools) throw new TypeError("It is not a function");
+    if (made === pools) throw new TypeError("Deno.createHttpClient is not a function");
     const id = ++made;
     seen.events.push(`make ${id}`);
     return { id, close: () => seen.events.push(`close ${id}`) };

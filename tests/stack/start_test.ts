@@ -49,7 +49,8 @@ Deno.test("start: while it runs", async (test) => {
     const { length } = start.output();
     const write = () => Deno.writeTextFileSync(file, edited);
     write();
-    // Deno's watcher misses an edit while it starts the function. If it restarts, it has seen it.
+    // Deno's watcher misses an edit while it starts the function. So the edit is written again each
+    // second, until the watcher restarts the function.
     const isSeen = () => start.output().includes("Restarting!", length);
     const again = setInterval(() => isSeen() || write(), 1_000);
     return waitUntil(holds, start.output).finally(() => clearInterval(again));

@@ -39,6 +39,7 @@ Deno.test("table: curr_user has the collation C, which compares byte by byte", a
   assertEquals(rows, [{ collation_name: "C" }]);
 });
 
+// `LOOKUP.sql` is what the Data API makes of the lookup's query.
 Deno.test("table: at 100,000 keys the lookup reads only the index", async () => {
   // A quarter of these keys has no user, as in a table of a shop.
   await database.exec(`
@@ -47,7 +48,7 @@ Deno.test("table: at 100,000 keys the lookup reads only the index", async () => 
     from generate_series(1, 100000) as number;
     insert into public.activation_keys (project_id, curr_user)
     values ('${LOOKUP.project_id}', '${LOOKUP.curr_user}')`);
-  await database.exec("vacuum analyze public.activation_keys");
+  await database.exec("vacuum analyze public.activation_keys"); // Else, it reads the table, too.
   // As the role of the secret key. (Both statements run in one transaction.)
   const explained = await database.exec(`set local role service_role;
     explain (analyze, buffers, costs off) ${LOOKUP.sql}`);
