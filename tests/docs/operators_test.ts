@@ -242,8 +242,8 @@ function fillIn(code: string, values: Values = {}) {
     .replace(/https?:..(<ref>.supabase.co|<service>|127.0.0.1:54321)/, service.settings.API_URL);
 }
 
-/** Texts of a customer that would do harm if PostgreSQL took a part of them for SQL. */
-const PASTED = ["00000000-0000-0000-0000-000000000000' or true --", "'); delete from x; --"];
+/** What a customer sent as a key. In apostrophes, PostgreSQL would take a part of it for SQL. */
+const NO_KEY = "00000000-0000-0000-0000-000000000000' or true --";
 
 for (const { heading, when, before, prints, after } of STATEMENTS) {
   const statement = await readStatement(heading);
@@ -260,23 +260,13 @@ for (const { heading, when, before, prints, after } of STATEMENTS) {
     await tryToExec(statement);
     assertEquals(await readTable(), before);
   });
-  for (const text of statement.includes("<key>") ? PASTED : []) {
-    Deno.test(`SQL: ${heading}, with the key ${text} → nothing changes`, async () => {
-      await begin(before);
-      await tryToExec(fillIn(statement, { key: text }));
-      assertEquals(await readTable(), before);
-    });
-  }
-  for (const text of statement.includes("<name>") ? PASTED : []) {
-    Deno.test(`SQL: ${heading}, with the name ${text} → this name is stored`, async () => {
-      await begin(before);
-      await exec(fillIn(statement, { name: text }));
-      const expected = after.map((row) =>
-        row.curr_user === NAME ? { ...row, curr_user: text } : row
-      );
-      assertRows(await readTable(), expected, "the table");
-    });
-  }
+  if (!statement.includes("<key>")) continue;
+
+  Deno.test(`SQL: ${heading}, with the key ${NO_KEY} → nothing changes`, async () => {
+    await begin(before);
+    await tryToExec(fillIn(statement, { key: NO_KEY }));
+    assertEquals(await readTable(), before);
+  });
 }
 
 // A heading with two statements would be listed twice, and one without a test not at all.
