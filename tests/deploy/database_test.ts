@@ -1,6 +1,6 @@
 /**
  * The table on an operator's database, which the Supabase CLI writes and reads. `runCommand` runs
- * the line of `docs/operate.md` that has this text in it.
+ * the first command of `docs/operate.md` that has this text in it.
  */
 import { PGlite } from "@electric-sql/pglite";
 import { PGLiteSocketServer } from "@electric-sql/pglite-socket";

@@ -8,13 +8,13 @@ import { readPage } from "../support/pages.ts";
 import { runLine } from "../support/processes.ts";
 
 /**
- * Runs the page's line that has this text on another remote: the URL of a database, or a project.
+ * Runs the page's command that has this text on another remote: the URL of a database, or a project.
  * Returns what it prints. Fails if it fails, or if it warns, as of `supabase/config.toml`.
  */
 export async function runCommand(text: string, remote: string, env = {}) {
   const lines = (await readPage("docs/operate.md")).split("\n");
-  const line = lines.find((line) => line.includes(text));
-  assert(line, `docs/operate.md has no line with "${text}"`);
+  const line = lines.find((line) => /^ *npx supabase@/.test(line) && line.includes(text));
+  assert(line, `docs/operate.md has no command with "${text}"`);
   // What it prints goes to the test, not into a file.
   const here = line.replace(/ --remote=<ref>/, "").replace(/ > .*/, "").replace(
     "<product>",
