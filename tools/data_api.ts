@@ -44,10 +44,7 @@ function keepByteOrderMarks() {
  * At its first request, `@supabase/lite` grants its roles everything on every table. This puts back
  * the rights that the migrations gave. (Two first requests at once would fail now and then.)
  */
-async function keepRights(
-  db: Database,
-  sendFirstRequest: () => Promise<unknown>,
-) {
+async function keepRights(db: Database, sendFirstRequest: () => Promise<unknown>) {
   await db.exec(`create temporary table rights as
     select oid, relacl from pg_class where relnamespace = 'public'::regnamespace`);
   await sendFirstRequest();

@@ -16,10 +16,8 @@ export async function runCommand(text: string, remote: string, env = {}) {
   const line = lines.find((line) => /^ *npx supabase@/.test(line) && line.includes(text));
   assert(line, `docs/operate.md has no command with "${text}"`);
   // What it prints goes to the test, not into a file.
-  const here = line.replace(/ --remote=<ref>/, "").replace(/ > .*/, "").replace(
-    "<product>",
-    SEEDED.project_id,
-  );
+  const here = line.replaceAll(/ --remote=<ref>| > .*/g, "")
+    .replace("<product>", SEEDED.project_id);
   const output = await runLine(`${here} --remote="${remote}"`, {
     cwd: PROJECT,
     // Without a terminal, npx and the CLI have to be told what they would ask.
