@@ -4,6 +4,8 @@
 -- product whose current user has exactly this name?
 
 create table public.activation_keys (
+  -- That the key which the customer receives is the row's id is this project's decision: the
+  -- specification of the service does not say what a key is.
   id uuid primary key default gen_random_uuid(),
   project_id uuid not null,
   -- With the collation "C", the index on this column does not depend on the version of a collation

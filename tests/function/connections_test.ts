@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
-import { assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { listenOnLoopback, serveOnLoopback } from "../../tools/loopback.ts";
 import { startFunction } from "../../tools/function_process.ts";
 import * as CONTRACT from "../support/contract.ts";
@@ -49,14 +49,8 @@ const RESPONSES: { when: string; answers: string[]; response: CONTRACT.Expected 
     answers: [ok(BESSIES_ROW) + ok("[]"), ok("[]")],
     response: NOT_FOUND,
   },
-  // These two failures are final, so the row that would come next must not be asked for.
   {
-    // HTTP has no such status, but Deno passes it on.
-    when: "a status of 600, then Amelia's row",
-    answers: [AMELIAS_RESPONSE.replace("200", "600"), AMELIAS_RESPONSE],
-    response: DATABASE_ERROR,
-  },
-  {
+    // This failure is final, so the row that would come next must not be asked for.
     when: "a redirect, then Amelia's row",
     answers: [AMELIAS_RESPONSE.replace("200 OK", "307 Elsewhere\r\nLocation: /"), AMELIAS_RESPONSE],
     response: DATABASE_ERROR,
@@ -142,3 +136,18 @@ for (const { when, silentMs, idleMs, firstStatus } of BAD_CONNECTIONS) {
     assertEquals(await askAtOnce(), Array(8).fill(200), "the next eight");
   });
 }
+
+Deno.test("connections: 100 lookups within 2 s, which all get 503s, make fewer than 40 connections", async () => {
+  const ports = new Set<number>();
+  await using dataApi = serveOnLoopback((_query, { remoteAddr }) => {
+    ports.add(remoteAddr.port);
+    return new Response(null, { status: 503 });
+  });
+  await using edgeFunction = await startFunction(dataApi.url);
+  const lookups = Array.from({ length: 100 }, async (_, nth) => {
+    await sleep(20 * nth);
+    await assertResponse(askAt(edgeFunction.url, PRODUCT, "Amelia"), DATABASE_ERROR);
+  });
+  await Promise.all(lookups);
+  assert(ports.size < 40, `${ports.size} connections`);
+});

@@ -16,7 +16,7 @@ const ROW_IN_CAPITALS = { project_id, curr_user: "ZOË & CO." };
 const AMELIAS_ROW = { project_id, curr_user: "Amelia" };
 const OTHER_PRODUCTS_ROW = { project_id: crypto.randomUUID(), curr_user };
 
-/** What comes back for an attempt: a response, nothing at all, or a connection that is dropped. */
+/** What comes back for a query: a response, nothing at all, or a connection that is dropped. */
 type Answer = { status: number; body: unknown; afterMs?: number } | "silence" | "drop";
 
 /** What PostgREST sends for a query that succeeds. */
@@ -29,6 +29,8 @@ const CRASH = { status: 400, body: { code: "", message: "" } };
 const KILLED = { status: 503, body: { code: "57P01", message: "terminating" } };
 /** What hosted projects send now and then for a valid secret key. */
 const JWT_401 = error(401, "PGRST303");
+/** What a hosted project sends for a secret key that was deleted. */
+const REJECTED = { status: 401, body: { message: "Invalid API key" } };
 /** What a gateway sends in place of PostgREST. */
 const html = (status: number): Answer => ({ status, body: "<h1>Bad gateway</h1>" });
 /** What Deno may pass on as whole, though the connection broke off. */
@@ -190,6 +192,41 @@ for (const { when, answers, random, attemptsAt } of TIMES) {
 }
 
 /**
+ * Which secret key is sent with each query of a lookup, and when, in milliseconds. The first key is
+ * "a", and the second one is "b".
+ */
+const KEYS: { when: string; answers: Answer[]; sends: string }[] = [
+  {
+    when: "the first key is rejected",
+    answers: [REJECTED, list(ROW)],
+    sends: "a at 0, b at 0",
+  },
+  {
+    // That 401 rejects no key.
+    when: "there is a PGRST303",
+    answers: [JWT_401, list(ROW)],
+    sends: "a at 0, a at 175",
+  },
+  {
+    // The key that was not rejected is used for the next attempt.
+    when: "the first key is rejected, and the second one gets a 503",
+    answers: [REJECTED, KILLED, list(ROW)],
+    sends: "a at 0, b at 0, b at 175",
+  },
+];
+
+for (const { when, answers, sends } of KEYS) {
+  Deno.test(`lookup: ${when} → it sends ${sends} ms, and gets a row`, async () => {
+    const seen = await simulate(answers, { keys: ["a", "b"] });
+    const sent = seen.queries.map((query, nth) =>
+      `${query.headers.get("apikey")} at ${seen.attemptsAt[nth]}`
+    );
+    assertEquals(sent.join(", "), sends);
+    assertEquals(seen.outcome, "active");
+  });
+}
+
+/**
  * What becomes of the pools of connections. `make 1` is that the first pool is made, `ask 1` that a
  * query goes over it, and `close 1` that it is closed.
  */
@@ -209,11 +246,33 @@ const POOLS: {
     events: "make 1, ask 1, ask 1, ask 1",
   },
   {
+    // A rejected key says nothing against the connection.
+    when: "the secret key is rejected",
+    answers: [REJECTED],
+    events: "make 1, ask 1, ask 1, ask 1",
+  },
+  {
     // The second attempt already goes over the new pool.
     when: "a single lookup gets a 503, and then a row",
     answers: [KILLED, list(ROW)],
-    beginAt: [0],
+    beginAt: [1_000],
     events: "make 1, ask 1, make 2, close 1, ask 2",
+  },
+  {
+    // A pool is used for 300 ms at least. So the second lookup, whose 503 comes 100 ms after that of
+    // the first one, gets no third pool.
+    when: "two lookups get a 503 within 100 ms, and then a row",
+    answers: [KILLED, KILLED, list(ROW)],
+    beginAt: [1_000, 1_100],
+    events: "make 1, ask 1, make 2, close 1, ask 2, ask 2, ask 2",
+  },
+  {
+    // The first attempts, at 0 and 175 ms, fail while the pool is too new. The third one, at 625 ms,
+    // replaces the pool, and the attempts after it do not, because their lookup began on pool 1.
+    when: "a single lookup gets a 503 each time, and begins with the pool",
+    answers: [KILLED],
+    beginAt: [0],
+    events: "make 1, ask 1, ask 1, ask 1, make 2, close 1, ask 2, ask 2, ask 2",
   },
   {
     // No lookup has time for a second attempt. The first two fail at 4,999 and 5,099 ms, on the
@@ -264,7 +323,7 @@ function responseOf({ status, body }: { status: number; body: unknown }) {
 async function simulate(
   answers: Answer[],
   // When lookups begin, in ms; what `Math.random` returns; how many pools can be made.
-  { beginAt = [0], random = 0.5, pools = 9 } = {},
+  { beginAt = [0], random = 0.5, pools = 9, keys = ["secret key"] } = {},
 ) {
   // `outcome`, `ms` and `timers` (that still run) are of the lookup that ends last.
   const seen = {
@@ -287,7 +346,8 @@ async function simulate(
         if (typeof answer === "string") reject(new TypeError(answer));
         else resolve(responseOf(answer));
       };
-      const afterMs = typeof answer === "string" ? 0 : answer.afterMs;
+      const afterMs = typeof answer === "string" ? 0 : answer.afterMs ?? 0;
+      if (answer !== "silence" && afterMs === 0) return end();
       const timer = answer === "silence" ? undefined : setTimeout(end, afterMs);
       signal.addEventListener("abort", () => {
         clearTimeout(timer);
@@ -308,7 +368,7 @@ async function simulate(
   Object.assign(Deno, { createHttpClient });
   Math.random = () => random;
   console.error = (line) => seen.log.push(line);
-  const lookUp = createLookup(SUPABASE_URL, "secret key");
+  const lookUp = createLookup(SUPABASE_URL, keys);
   for (const beginMs of beginAt) {
     setTimeout(async () => {
       seen.outcome = await lookUp({ project_id, username: curr_user });

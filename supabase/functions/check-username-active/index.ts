@@ -3,17 +3,26 @@
  * table `activation_keys`: `project_id` is the product, and `curr_user` is the name of the user who
  * has activated the key, or null.
  *
- * The files in the order in which they are used: `environment.ts` when the function starts; then,
- * for each request, `request.ts` (which calls `body.ts`), `lookup.ts` and `responses.ts`. The
- * contract with callers is in the project's README.md.
+ * The files in the order in which a request travels: `request.ts` (which calls `body.ts`),
+ * `lookup.ts` and `responses.ts`. The contract with callers is in the project's README.md.
  */
-import { readSecretKey, readSupabaseUrl } from "./environment.ts";
 import { createLookup } from "./lookup.ts";
 import { readActivationCheck } from "./request.ts";
 import { respond } from "./responses.ts";
 
-// Shared by all requests: making a supabase-js client costs more CPU time than a response.
-const lookUp = createLookup(readSupabaseUrl(), readSecretKey());
+// The platform sets these variables, and nobody else can, so their form is not validated.
+const url = Deno.env.get("SUPABASE_URL");
+const keysByName = Deno.env.get("SUPABASE_SECRET_KEYS") || "{}";
+const legacyKey = Deno.env.get("SUPABASE_SERVICE_ROLE_KEY");
+
+const { default: main, ...others }: Record<string, string> = JSON.parse(keysByName);
+const secretKeys = [main, ...Object.values(others)].filter((key) => key !== undefined);
+if (secretKeys.length === 0 && legacyKey) secretKeys.push(legacyKey);
+if (!url || secretKeys.length === 0) {
+  const missing = url ? "SUPABASE_SECRET_KEYS or SUPABASE_SERVICE_ROLE_KEY" : "SUPABASE_URL";
+  throw new Error(`check-username-active cannot start: it needs the variable ${missing}.`);
+}
+const lookUp = createLookup(url, secretKeys);
 
 export default {
   /** Responds to a request. */

@@ -1,19 +1,20 @@
-import { createClient } from "@supabase/supabase-js";
-import type { PostgrestSingleResponse } from "@supabase/supabase-js";
+import { createClient, type PostgrestSingleResponse } from "@supabase/supabase-js";
 import type { ActivationCheck } from "./request.ts";
 
 /** How long a lookup may take, in milliseconds, with all its attempts. */
 const MAX_LOOKUP_MS = 5_000;
-
 /**
  * When the attempts of a lookup are due, in milliseconds after the lookup began. The last attempt
  * is late, so that a Data API that is back after four seconds still gives an answer.
  */
 const ATTEMPTS_DUE_MS = [0, 50, 500, 1_400, 2_850, 4_300];
-
 /** Longest random delay of an attempt, in milliseconds: it spreads lookups that fail together. */
 const MAX_DELAY_MS = 250;
-
+/**
+ * How long connections are used, in milliseconds, before failures may replace them. Without this
+ * limit, an outage would bring a new TLS connection for nearly every lookup.
+ */
+const MIN_USE_MS = 300;
 /**
  * How long an idle connection is kept, in milliseconds. By default, Deno keeps one for longer than
  * some firewalls do, which drop it without a word.
@@ -22,25 +23,33 @@ const MAX_IDLE_MS = 10_000;
 
 /** The form of PostgreSQL's error codes, and of PostgREST's. */
 const CODE = /^([A-Z0-9]{5}|PGRST(\d{3}|X\d{2}))$/;
+/**
+ * The code of a 401 that hosted projects now and then send for a valid secret key ("JWT issued at
+ * future"): see issues 49655 and 50651 of supabase/supabase.
+ */
+const CLOCK_ERROR = "PGRST303";
 
 /**
- * Makes the function that looks up activation keys, with one supabase-js client for all lookups.
+ * Makes the function that looks up activation keys, with one supabase-js client for each secret key.
  *
  * @param url The base address of the Supabase project's APIs.
- * @param secretKey The secret key for the Data API. It is never logged and never sent to a caller.
+ * @param secretKeys The secret keys for the Data API. The first one is used until the Data API
+ * rejects it, and then the next one. They are never logged and never sent to a caller.
  * @returns A function that looks up whether a user holds an active key of a product, and returns
  * the name of the response. When a lookup fails, that function logs one line.
  */
-export function createLookup(url: string, secretKey: string) {
-  // The pool of connections to the Data API.
+export function createLookup(url: string, secretKeys: string[]) {
+  // The pool of connections to the Data API, and when it was made.
   let connections = createConnections();
+  let madeAt = performance.now();
 
   // A pooled connection can be dead, or lead to a sick server, without Deno noticing. So a failure
   // that may pass replaces the pool that its lookup began on, unless that was replaced already. If
   // no new pool can be made, the old one stays in use. Closing a pool ends no query under way.
   const replaceConnections = (used: typeof connections) => {
-    if (connections !== used) return;
+    if (connections !== used || performance.now() - madeAt < MIN_USE_MS) return;
     connections = createConnections() ?? used;
+    madeAt = performance.now();
     if (connections !== used) used?.close();
   };
 
@@ -55,18 +64,34 @@ export function createLookup(url: string, secretKey: string) {
     return new Response(/^\s*{/.test(text) ? text : "{}", response);
   };
 
-  // All lookups share this query builder. That is safe because `select` starts a new query from a
-  // copy of the builder's address and headers.
-  const activationKeys = createClient(url, secretKey, {
-    // `null` means that there is no user's token, so supabase-js sends the secret key. Without this
-    // option, supabase-js would look for a session before every query.
-    accessToken: () => Promise.resolve(null),
-    global: { fetch: fetchDataApi },
-    // The retries of supabase-js take too long, and do not cover a response that is cut.
-    db: { retry: false },
-  }).from("activation_keys");
+  // A query builder for each secret key, that of the key in use first. All lookups share them, which
+  // is safe because `select` starts a new query from a copy of the builder's address and headers.
+  let builders = secretKeys.map((key) =>
+    createClient(url, key, {
+      // `null` means that there is no user's token, so supabase-js sends the secret key. Without this
+      // option, supabase-js would look for a session before every query.
+      accessToken: () => Promise.resolve(null),
+      global: { fetch: fetchDataApi },
+      // The retries of supabase-js take too long, and do not cover a response that is cut.
+      db: { retry: false },
+    }).from("activation_keys")
+  );
 
-  return async ({ username, project_id }: ActivationCheck) => {
+  // One attempt of a lookup. If the Data API rejects the key in use, the others are tried at once.
+  const ask = async ({ username, project_id }: ActivationCheck, signal: AbortSignal) => {
+    let result!: PostgrestSingleResponse<Record<string, unknown>[]>;
+    for (const builder of builders) {
+      result = await builder.select("project_id,curr_user")
+        .eq("project_id", project_id).eq("curr_user", username)
+        .limit(1).abortSignal(signal);
+      if (result.status !== 401 || result.error?.code === CLOCK_ERROR) break;
+      // From now on, all lookups use the next key, unless another lookup has moved on already.
+      if (builder === builders[0]) builders = [...builders.slice(1), builder];
+    }
+    return result;
+  };
+
+  return async (check: ActivationCheck) => {
     const startedAt = performance.now();
     const elapsedMs = () => performance.now() - startedAt;
     const connectionsAtStart = connections;
@@ -76,37 +101,31 @@ export function createLookup(url: string, secretKey: string) {
     try {
       for (const dueMs of ATTEMPTS_DUE_MS) {
         if (dueMs > 0) {
-          const delayMs = MAX_DELAY_MS * Math.random();
-          const pauseMs = Math.max(dueMs - elapsedMs(), 0) + delayMs;
+          const pauseMs = Math.max(dueMs - elapsedMs(), 0) + MAX_DELAY_MS * Math.random();
           if (elapsedMs() + pauseMs > MAX_LOOKUP_MS) break;
           await new Promise((resolve) => setTimeout(resolve, pauseMs));
         }
         // A slow attempt is waited for: a second one beside it would make a busy Data API busier.
-        const result = await activationKeys.select("project_id,curr_user")
-          .eq("project_id", project_id).eq("curr_user", username)
-          .limit(1).abortSignal(timeLimit.signal);
-        // An attempt that was aborted says nothing, so the failure of the attempt before it counts.
-        if (timeLimit.signal.aborted) break;
-        const { status, data } = result;
+        const { status, data, error } = await ask(check, timeLimit.signal);
         // Each row is compared with what was asked for, because a connection that carries one
         // response too many brings another caller's row. Another caller's empty list cannot be told
         // from one's own. Only status 200 counts: a 206 may leave rows out.
         const isSound = status === 200 && Array.isArray(data) &&
-          data.every((row) => row?.project_id === project_id && row.curr_user === username);
+          data.every((row) =>
+            row?.project_id === check.project_id && row.curr_user === check.username
+          );
         if (isSound) return data.length > 0 ? "active" : "not_found";
-        const { mayPass, ...logged } = failureOf(result);
-        failure = logged;
-        if (!mayPass) break;
+        const code: unknown = error?.code; // Any JSON, whatever its type in supabase-js says.
+        // An attempt that was aborted says nothing, so the failure of the attempt before it counts.
+        if (!timeLimit.signal.aborted) failure = { code: codeToLog(status, code), status };
+        if (!mayPass(status, code)) break;
         replaceConnections(connectionsAtStart);
       }
     } finally {
       clearTimeout(timer);
     }
-
-    if (timeLimit.signal.aborted) replaceConnections(connectionsAtStart);
     const duration_ms = Math.round(elapsedMs());
-    const line = { event: "lookup_failed", ...failure, duration_ms };
-    console.error(JSON.stringify(line));
+    console.error(JSON.stringify({ event: "lookup_failed", ...failure, duration_ms }));
     return "lookup_failed";
   };
 }
@@ -119,28 +138,19 @@ function createConnections() {
   }
 }
 
-/**
- * Tells what is logged of an attempt that failed, and whether another attempt may succeed. The log
- * gets a code and a status. It never gets a message, which may contain a user's name.
- */
-function failureOf({ status, error }: PostgrestSingleResponse<unknown>) {
-  // `unknown`, because the error can be any JSON, whatever its type in supabase-js says.
-  const code: unknown = error?.code;
-  const isCode = typeof code === "string" && CODE.test(code);
+/** Tells whether another attempt may succeed after one that failed with this status and code. */
+const mayPass = (status: number, code: unknown) =>
+  // There was no whole response; or it was cut, which Deno does not always notice.
+  status === 0 || status === 200 ||
+  // What gateways send while PostgREST is away. PostgREST sends 503 while PostgreSQL is away.
+  status >= 502 ||
+  // What PostgREST 14 sends for the queries in flight when PostgreSQL crashes.
+  (status === 400 && code === "") ||
+  (status === 401 && code === CLOCK_ERROR);
+
+/** What is logged of a failed attempt. A message is not, because it may contain a user's name. */
+function codeToLog(status: number, code: unknown): string {
+  if (typeof code === "string" && CODE.test(code)) return code;
   // Status 0: there was no whole response. Status 200: the response was no sound list of rows.
-  const kinds: Record<number, string> = { 0: "unreachable", 200: "malformed" };
-  return {
-    code: isCode ? code : kinds[status] ?? `http_${status}`,
-    status,
-    mayPass: status === 0 ||
-      // A response that was cut, which Deno does not always notice.
-      status === 200 ||
-      // What gateways send while PostgREST is away. PostgREST sends 503 while PostgreSQL is away.
-      (status >= 502 && status < 600) ||
-      // What PostgREST 14 sends for the queries in flight when PostgreSQL crashes.
-      (status === 400 && code === "") ||
-      // What hosted projects send now and then for a valid secret key ("JWT issued at future"): see
-      // issues 49655 and 50651 of supabase/supabase.
-      (status === 401 && code === "PGRST303"),
-  };
+  return status === 0 ? "unreachable" : status === 200 ? "malformed" : `http_${status}`;
 }
