@@ -9,8 +9,8 @@ import { serveOnLoopback } from "./loopback.ts";
 import { LOCAL_SERVICE } from "./project.ts";
 
 /**
- * Starts the Data API on PostgreSQL, in memory, with the project's table and seed. Throws if
- * PostgreSQL rejects a migration or the seed.
+ * Starts the Data API on PostgreSQL, in memory, with the project's table and seed. Returns its
+ * address, and the database. Throws if PostgreSQL rejects a migration or the seed.
  */
 export async function startDataApi() {
   keepByteOrderMarks();
@@ -27,7 +27,7 @@ export async function startDataApi() {
     headers: { apikey: SECRET_KEY },
   });
   await keepRights(db, () => handle(firstRequest));
-  return serveOnLoopback(handle);
+  return { ...serveOnLoopback(handle), db };
 }
 
 /** PGlite decodes each value as a file, and would cut a byte order mark off the start of a name. */

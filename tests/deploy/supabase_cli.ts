@@ -7,22 +7,21 @@ import { PROJECT, SEEDED } from "../../tools/project.ts";
 import { readPage } from "../support/pages.ts";
 import { runLine } from "../support/processes.ts";
 
+/** Variables with which a command would pass that asks a question where a person runs it. */
+const { CI: _ci, SUPABASE_YES: _yes, npm_config_yes: _npx, ...ENV } = process.env;
+
 /**
- * Runs the page's command that has this text on another remote: the URL of a database, or a project.
- * Returns what it prints. Fails if it fails, or if it warns, as of `supabase/config.toml`.
+ * Runs the page's command that has this text, on another remote: the URL of a database, or a project.
+ * `file` is the path that it gets for `../<file>`. Returns what the command prints. Fails if the
+ * command fails, or if it warns, as of `supabase/config.toml`.
  */
-export async function runCommand(text: string, remote: string, env = {}) {
+export async function runCommand(text: string, remote: string, { file = "", env = {} } = {}) {
   const lines = (await readPage("docs/operate.md")).split("\n");
-  const line = lines.find((line) => /^ *npx supabase@/.test(line) && line.includes(text));
+  const line = lines.find((line) => /^ *npx -y supabase@/.test(line) && line.includes(text));
   assert(line, `docs/operate.md has no command with "${text}"`);
-  // What it prints goes to the test, not into a file.
-  const here = line.replaceAll(/ --remote=<ref>| > .*/g, "")
-    .replace("<product>", SEEDED.project_id);
-  const output = await runLine(`${here} --remote="${remote}"`, {
-    cwd: PROJECT,
-    // Without a terminal, npx and the CLI have to be told what they would ask.
-    env: { ...process.env, npm_config_yes: "true", SUPABASE_YES: "true", ...env },
-  });
+  const filledIn = line.trim().replace("--remote=<ref>", `--remote="${remote}"`)
+    .replace("<project_id>", SEEDED.project_id).replace("../<file>", () => file);
+  const output = await runLine(filledIn, { cwd: PROJECT, env: { ...ENV, ...env } });
   assert(!/^WARN/im.test(output.stderr), output.stderr);
   return output.stdout;
 }
@@ -47,7 +46,7 @@ export async function uploadFunction(folder: URL) {
     SUPABASE_ACCESS_TOKEN: `sbp_${"0123456789".repeat(4)}`,
     SUPABASE_PROFILE: fileURLToPath(profile),
   };
-  await runCommand("functions deploy", "a".repeat(20), env);
+  await runCommand("functions deploy", "a".repeat(20), { env });
   const [form, ...others] = forms;
   assert(form && others.length === 0, `${forms.length} uploads, not one`);
   const files = form.getAll("file").filter((file) => file instanceof File);

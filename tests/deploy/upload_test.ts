@@ -2,7 +2,7 @@
  * What `supabase functions deploy` uploads, to a stand-in for the platform; and the versions of the
  * tools that pages and scripts name. (`deno task test:upload` then runs what is uploaded.)
  */
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertMatch } from "@std/assert";
 import { VERSIONS } from "../../tools/command.ts";
 import { FUNCTION_FOLDER, FUNCTION_FOLDER_PATH as FOLDER } from "../../tools/project.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
@@ -21,10 +21,11 @@ Deno.test("functions deploy: it uploads exactly the function's files, and lets c
 });
 
 for (const page of [...PAGES, ".github/workflows/ci.yml", ".ci/run"]) {
-  Deno.test(`versions: each npx in ${page} has the version that the tests run`, async () => {
+  Deno.test(`versions: each npx in ${page} asks nothing, and has the version that the tests run`, async () => {
     const text = await readPage(page);
-    const named = text.matchAll(/npx (?:-\S+ )?(deno|supabase)@?([^\s`]*)/g);
-    for (const [command, name, version] of named) {
+    const named = text.matchAll(/npx (-\S+ )?(deno|supabase)@?([^\s`]*)/g);
+    for (const [command, flag, name, version] of named) {
+      assertMatch(flag ?? "", /^(-y|--yes) $/, command);
       assertEquals(version, VERSIONS[name as "deno" | "supabase"], command);
     }
   });

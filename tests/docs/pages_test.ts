@@ -1,8 +1,8 @@
 /** The pages match the project. */
-import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { PROJECT } from "../../tools/project.ts";
 import * as CONTRACT from "../support/contract.ts";
-import { PAGES, readPage } from "../support/pages.ts";
+import { PAGES, readBlocks, readPage } from "../support/pages.ts";
 
 const { LIMITS, LOOKUP: _, ...RESPONSES } = CONTRACT;
 
@@ -34,4 +34,23 @@ Deno.test("pages: README.md has the contract's responses and limits", async () =
   assertStringIncludes(page, `within ${LIMITS.bodyMs / 1000} s`);
   assertStringIncludes(page, `More than ${LIMITS.bodyBytes / 1024} KiB`);
   assertStringIncludes(page, `over ${LIMITS.lookupMs / 1000} s`);
+});
+
+/**
+ * What an operator fills into SQL and commands. No name and no key of a customer is among them, and
+ * no content of a file, because such a text could act as SQL or as a command.
+ */
+const GAPS = [
+  ...["project_id", "created_at"], // The operator's own table has given them.
+  ...["ref", "service", "secret key", "commit", "file", "old file", "new file"],
+];
+
+Deno.test("pages: no SQL and no command of docs/operate.md has a gap for a customer's text", async () => {
+  for (const language of ["sql", "sh"]) {
+    for (const block of await readBlocks("docs/operate.md", language)) {
+      for (const [, gap = ""] of block.matchAll(/<([^<>]*)>/g)) {
+        assert(GAPS.includes(gap), `<${gap}> in ${block}`);
+      }
+    }
+  }
 });

@@ -1,0 +1,142 @@
+/**
+ * The function of `docs/operate.md` that records the first use of a key. It is taken from the page as
+ * it stands there, and runs in a process of its own, as an operator's back end.
+ */
+import { assertEquals } from "@std/assert";
+import { fileURLToPath } from "node:url";
+import { run } from "../../tools/command.ts";
+import { startFunction } from "../../tools/function_process.ts";
+import { serveOnLoopback } from "../../tools/loopback.ts";
+import { FUNCTION_FOLDER, LOCAL_SERVICE } from "../../tools/project.ts";
+import { makeTempFolder } from "../../tools/temp_folder.ts";
+import { ACTIVE, NOT_FOUND } from "../support/contract.ts";
+import { readBlocks } from "../support/pages.ts";
+import { assertResponse } from "../support/requests.ts";
+import * as service from "../support/service_under_test.ts";
+
+const KEY = "2b7e4c80-91d5-4f36-a0c8-6e13d9f52741";
+const PROJECT_ID = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
+
+// The folder has the function's `deno.json`, and so its versions of supabase-js and zod.
+const folder = await makeTempFolder(FUNCTION_FOLDER);
+const index = new URL("index.ts", folder.url);
+const [block = ""] = await readBlocks("docs/operate.md", "ts");
+await Deno.writeTextFile(
+  index,
+  `${block}
+  export default {
+    async fetch(request: Request) {
+      const [id, project_id, name] = await request.json();
+      const result = await recordFirstUse(id, project_id, name).catch(() => "it throws");
+      return Response.json(result);
+    },
+  };`,
+);
+Deno.test.afterAll(() => folder[Symbol.asyncDispose]());
+
+/** Starts the back end on a Data API. Returns a function that records a first use. */
+async function startBackEnd(apiUrl: string) {
+  const env = { BACK_END_SECRET_KEY: LOCAL_SERVICE.SECRET_KEY };
+  const { url, ...backEnd } = await startFunction(apiUrl, { folder: folder.url, env });
+  const recordFirstUse = async (...values: [key: string, project_id: string, name: string]) => {
+    const body = JSON.stringify(values);
+    return await (await fetch(url, { method: "POST", body })).json();
+  };
+  return { ...backEnd, recordFirstUse };
+}
+
+Deno.test("first use: the page's function has the types that it says", async () => {
+  const config = `--config=${fileURLToPath(new URL("deno.json", folder.url))}`;
+  const { code, stderr } = await run(Deno.execPath(), ["check", config, fileURLToPath(index)]);
+  assertEquals(code, 0, stderr);
+});
+
+/** If such a name were a part of an address or a filter, it would find used keys, too. */
+const NAMES = ["x,curr_user.not.is.null", `a,b.c:d(e)"f"\\g`, "null", " a", "is.null", "小雪"];
+
+Deno.test("first use: on the local stack", async (test) => {
+  await using backEnd = await startBackEnd(service.settings.API_URL);
+  const { recordFirstUse } = backEnd;
+  for (const name of NAMES) {
+    await test.step(`${name} gets an unused key, gets it again, and gets no other key`, async () => {
+      await using product = await service.issueKeys([null, "Bessie"]);
+      const { keys: [unused, bessies], project_id } = product;
+      const otherProject = crypto.randomUUID();
+      assertEquals(await recordFirstUse(KEY, project_id, name), false, "no such key");
+      assertEquals(
+        await recordFirstUse(unused!.id, otherProject, name),
+        false,
+        "another project_id",
+      );
+      assertEquals(await recordFirstUse(unused!.id, project_id, name), true, "at first");
+      assertEquals(await recordFirstUse(unused!.id, project_id, name), true, "again");
+      assertEquals(await recordFirstUse(unused!.id, project_id, "Bessie"), false, "another user");
+      assertEquals(await recordFirstUse(bessies!.id, project_id, name), false, "Bessie's key");
+      // The service finds both users afterwards, so Bessie's key is still hers.
+      await assertResponse(service.ask(project_id, name), ACTIVE);
+      await assertResponse(service.ask(project_id, "Bessie"), ACTIVE);
+      await assertResponse(service.ask(project_id, "Charles"), NOT_FOUND);
+    });
+  }
+
+  await test.step("of twenty users who come at once for one key, one gets it", async () => {
+    await using product = await service.issueKeys([null]);
+    const { keys: [key], project_id } = product;
+    const users = Array.from({ length: 20 }, (_, nth) => `user ${nth}`);
+    const results = await Promise.all(
+      users.map((user) => recordFirstUse(key!.id, project_id, user)),
+    );
+    assertEquals(results.toSorted(), [...Array(19).fill(false), true]);
+  });
+});
+
+/** What a Data API sends for each request, and what the function returns, or that it throws. */
+const RESPONSES: { when: string; sends: [status: number, body: string][]; result: unknown }[] = [
+  { when: "a row", sends: [[200, '[{"curr_user":"Amelia"}]']], result: true },
+  {
+    when: "no row, then Amelia's",
+    sends: [[200, "[]"], [200, '[{"curr_user":"Amelia"}]']],
+    result: true,
+  },
+  {
+    when: "no row, then one with a blank before the name",
+    sends: [[200, "[]"], [200, '[{"curr_user":" Amelia"}]']],
+    result: false,
+  },
+  { when: "no row twice", sends: [[200, "[]"], [200, "[]"]], result: false },
+  // Nothing of this says whose key it is, so nobody may be refused. The [] at the end of some rows
+  // would come next, and would refuse Amelia.
+  {
+    when: "a 401",
+    sends: [[401, '{"message":"Invalid API key"}'], [200, "[]"]],
+    result: "it throws",
+  },
+  { when: "a 503", sends: [[503, '{"code":"PGRST002"}'], [200, "[]"]], result: "it throws" },
+  { when: "a page", sends: [[200, "<h1>Welcome</h1>"], [200, "[]"]], result: "it throws" },
+  { when: "a 404 with []", sends: [[404, "[]"], [200, "[]"]], result: "it throws" },
+  { when: "a 206 with []", sends: [[206, "[]"], [200, "[]"]], result: "it throws" },
+  { when: "{}", sends: [[200, "{}"], [200, "[]"]], result: "it throws" },
+  { when: "no row, then a 404 with []", sends: [[200, "[]"], [404, "[]"]], result: "it throws" },
+  { when: "no row, then a 206 with []", sends: [[200, "[]"], [206, "[]"]], result: "it throws" },
+  { when: "no row, then {}", sends: [[200, "[]"], [200, "{}"]], result: "it throws" },
+  {
+    when: "no row, then one whose name is null",
+    sends: [[200, "[]"], [200, '[{"curr_user":null}]']],
+    result: "it throws",
+  },
+];
+
+Deno.test("first use: when the Data API sends", async (test) => {
+  let toSend: [status: number, body: string][] = [];
+  await using dataApi = serveOnLoopback(() => {
+    const [status, body] = toSend.shift() ?? [500, "asked too often"];
+    return new Response(body, { status, headers: { "Content-Type": "application/json" } });
+  });
+  await using backEnd = await startBackEnd(dataApi.url);
+  for (const { when, sends, result } of RESPONSES) {
+    await test.step(`${when} → ${result}`, async () => {
+      toSend = [...sends];
+      assertEquals(await backEnd.recordFirstUse(KEY, PROJECT_ID, "Amelia"), result);
+    });
+  }
+});
