@@ -8,34 +8,35 @@ const activation = (() => {
   const PROJECT_ID = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
 
   // Rule 2: one entry for the product. It has the time of the last 200, in seconds since 1970, a
-  // space, and the name.
+  // space, and the name, URL-encoded: nobody knows whether the storage keeps more than ASCII.
   const ENTRY = "check-username-active." + PROJECT_ID;
   const DAY_S = 24 * 60 * 60;
   let latest = {}; // The latest asking.
 
-  // Asks until it gets 200 or 499. Calls unlock(), lock("inactive") or lock("no answer") each time.
-  // What they throw ends the asking, and rejects the promise.
+  // Asks until it gets 200 or 499. Calls unlock(), lock("inactive") or lock("no answer") at the first
+  // result and whenever it changes. What they throw ends the asking, and rejects the promise.
   async function keepAsking(username, unlock, lock) {
     // Rule 1: this asking replaces the one before, which ends when it sees that `latest` has changed.
     const asking = latest = {};
     const logged = [];
+    let shown;
+    const show = (result) => {
+      if (result === shown) return;
+      shown = result;
+      if (result === "active") unlock();
+      else lock(result);
+    };
     // Rule 3: a valid 200 unlocks before the question is sent.
-    if (hasValid200(username)) unlock();
+    if (hasValid200(username)) show("active");
     let pauseS = 5;
     while (asking === latest) {
       const result = await checkActive(username, logged);
       if (asking !== latest) return;
       // Rule 3: first store or clear, then unlock or lock.
-      if (result === "active") {
-        store(nowS() + " " + username);
-        return unlock();
-      }
-      if (result === "inactive") {
-        if (storedName() === username) store("");
-        return lock(result);
-      }
-      if (hasValid200(username)) unlock();
-      else lock(result);
+      if (result === "active") store(nowS() + " " + encodeURIComponent(username));
+      if (result === "inactive" && storedName() === username) store("");
+      show(result === "no answer" && hasValid200(username) ? "active" : result);
+      if (result !== "no answer") return;
       // Rule 3: pauses grow from 5 s to 10 min. Each is multiplied by a random number, 0.5 to 1.5.
       const pauseMs = 1000 * pauseS * (0.5 + Math.random());
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
@@ -71,12 +72,12 @@ const activation = (() => {
         resolve(status);
         request.abort();
       };
-      // Rule 4: wait 10 s at most, and not for the body. The status is 0 until it is there.
+      // Rule 4: wait 10 s at most, and not for the body's end. The status is 0 until it is there.
       const timer = setTimeout(() => end(request.status), 10000);
-      request.onreadystatechange = () => {
-        if (request.readyState >= 2) end(request.status);
-      };
+      request.onreadystatechange = () => request.readyState >= 2 && end(request.status);
       try {
+        // Throws for a lone surrogate, which an old engine would send as another character.
+        encodeURIComponent(username);
         // No header is set, because with one the engine would send a preflight first.
         request.open("POST", SERVICE);
         request.send(JSON.stringify({ username, project_id: PROJECT_ID }));
@@ -99,8 +100,8 @@ const activation = (() => {
 
   function stored() {
     try {
-      const entry = /^(\d+) ([^]+)$/.exec(GetStoredData(ENTRY));
-      return { second: Number(entry[1]), name: entry[2] };
+      const entry = /^(\d+) (.+)$/.exec(GetStoredData(ENTRY));
+      return { second: Number(entry[1]), name: decodeURIComponent(entry[2]) };
     } catch (error) {
       return {}; // Rule 5: what cannot be read counts as empty.
     }

@@ -46,6 +46,12 @@ const RULES = [
     happens: ["asks about Amelia", "stores 2000000 Amelia", "unlocks"],
   },
   {
+    title: "rule 3: a 200 after a stored one is stored, and does not unlock twice",
+    stored: { name: "Amelia", ageS: 0 },
+    status: 200,
+    happens: ["unlocks", "asks about Amelia", "stores 2000000 Amelia"],
+  },
+  {
     title: "rule 3: a 499 clears the entry of this name, then it locks",
     stored: { name: "Amelia", ageS: 0 },
     status: 499,
@@ -76,13 +82,47 @@ for (const { when, ageS, counts } of VALIDITY) {
     const panel = load({ stored: { name: "Amelia", ageS } });
     panel.ask("Amelia");
     await panel.respond(503);
-    // A 200 that counts unlocks before the question is sent, and again after the 503.
+    // A 200 that counts unlocks before the question is sent, and the 503 changes nothing.
     const happens = counts
-      ? ["unlocks", "asks about Amelia", "logs 503", "unlocks"]
+      ? ["unlocks", "asks about Amelia", "logs 503"]
       : ["asks about Amelia", "logs 503", "locks: no answer"];
     assertEquals(panel.happened(), happens);
   });
 }
+
+Deno.test("panel.js: rule 3: a stored 200 that runs out between two questions locks once", async () => {
+  const panel = load({ stored: { name: "Amelia", ageS: 14 * DAY_S - 1 } });
+  panel.ask("Amelia");
+  for (const pauseS of [5, 10, 20]) {
+    await panel.respond(503);
+    await panel.pass(pauseS);
+  }
+  const happened = panel.happened().filter((event) => /locks/.test(event));
+  assertEquals(happened, ["unlocks", "locks: no answer"]);
+});
+
+// A storage may keep ASCII alone.
+Deno.test("panel.js: rule 2: a name outside ASCII is stored in ASCII, and counts when it is read", async () => {
+  const panel = load();
+  panel.ask("Zoë 小雪");
+  await panel.respond(200);
+  panel.ask("Zoë 小雪");
+  assertEquals(panel.happened(), [
+    "asks about Zoë 小雪",
+    "stores 2000000 Zo%C3%AB%20%E5%B0%8F%E9%9B%AA",
+    "unlocks",
+    "unlocks",
+    "asks about Zoë 小雪",
+  ]);
+});
+
+// The engine would send U+FFFD for it, and so two names could become one.
+Deno.test("panel.js: it asks nothing about a name with a lone surrogate, and locks", async () => {
+  const panel = load();
+  panel.ask("a\ud83d");
+  await panel.pass(1);
+  assertEquals(panel.happened(), ["logs no response", "locks: no answer"]);
+});
 
 Deno.test("panel.js: rule 1: asking about Bessie ends the asking about Amelia, which pauses", async () => {
   const panel = load();
@@ -175,34 +215,56 @@ Deno.test("panel.js: rule 6: a status other than 200 and 499 is logged, a repeat
   assertEquals(logged, ["logs 400", "logs 201"]);
 });
 
-/** What the code on the page does at its start, and 5 s later. It asks once. */
-const STARTS = [
-  {
-    when: "the simulator says at once that its storage is ready",
-    announcesStorage: true,
-    atOnce: ["shows: Checking the key …", "asks about Amelia"],
-    after5s: [],
-  },
+/** What the code on the page does at its start, and 5 s later. It asks once, if there is a name. */
+const STARTS: {
+  when: string;
+  name?: string;
+  listener?: Listener;
+  atOnce?: string[];
+  after5s?: string[];
+}[] = [
+  { when: "the simulator says at once that its storage is ready", atOnce: ["asks about Amelia"] },
   {
     when: "the simulator never says so",
-    announcesStorage: false,
-    atOnce: ["shows: Checking the key …"],
+    listener: "never calls",
     after5s: ["asks about Amelia"],
   },
+  { when: "RegisterViewListener throws", listener: "throws", after5s: ["asks about Amelia"] },
+  {
+    when: "RegisterViewListener is missing",
+    listener: "is missing",
+    after5s: ["asks about Amelia"],
+  },
+  { when: "the user has no name yet", name: "" },
 ];
 
-for (const { when, announcesStorage, atOnce, after5s } of STARTS) {
-  Deno.test(`clients/README.md: when ${when}, the panel asks once, and shows the result`, async () => {
-    const panel = load({ announcesStorage });
+for (const { when, name = "Amelia", listener = "calls", atOnce = [], after5s = [] } of STARTS) {
+  Deno.test(`clients/README.md: when ${when}, the panel asks ${name ? "once" : "nothing"}`, async () => {
+    const panel = load({ listener, name });
     panel.startPage();
     await panel.pass(4.9);
-    assertEquals(panel.happened(), atOnce, "at once");
+    assertEquals(panel.happened(), ["shows: Checking the key …", ...atOnce], "at once");
     await panel.pass(0.1);
     assertEquals(panel.happened(), after5s, "after 5 s");
+    if (!name) return;
     await panel.respond(499);
     assertEquals(panel.happened(), ["shows: There is no active key for this name."]);
   });
 }
+
+Deno.test("clients/README.md: two add-ons on one page both ask", async () => {
+  // The second add-on has renamed `activation`, as the page says.
+  const second = (code: string) => code.replaceAll(/\bactivation\b/g, "activation2");
+  const panel = load({ scripts: [PANEL, ON_PAGE, second(PANEL), second(ON_PAGE)] });
+  await panel.pass(5);
+  assertEquals(panel.happened(), [
+    ...["shows: Checking the key …", "asks about Amelia"],
+    ...["shows: Checking the key …", "asks about Amelia"],
+  ]);
+});
+
+/** What the simulator's `RegisterViewListener` does with the listener. */
+type Listener = "calls" | "never calls" | "throws" | "is missing";
 
 /** Loads the code into a new simulator. */
 function load({
@@ -211,8 +273,11 @@ function load({
   /** What `Math.random` returns. */
   random = 0.5,
   hasStorage = true,
-  /** Whether the simulator says at once that the storage is ready. Otherwise, it never says so. */
-  announcesStorage = true,
+  listener = "calls" as Listener,
+  /** The name that the user has. */
+  name = "Amelia",
+  /** What the page loads. */
+  scripts = [PANEL],
 } = {}) {
   time.reset();
   const events: string[] = [];
@@ -248,16 +313,23 @@ function load({
     XMLHttpRequest,
     console: { error: (text: string) => record(text.replace(/.*: /, "logs ")) },
     Math: { __proto__: Math, random: () => random },
-    RegisterViewListener: (_name: string, listener: () => void) => announcesStorage && listener(),
+    ...(listener !== "is missing" && {
+      RegisterViewListener(_name: string, onReady: () => void) {
+        if (listener === "throws") throw new Error(listener);
+        if (listener === "calls") onReady();
+      },
+    }),
     ...(hasStorage && storage), // Otherwise, the names are not defined, and using them throws.
   };
   const page = {
-    readName: () => "Amelia",
+    readName: () => name,
     showAddOn: () => record("shows the add-on"),
     showText: (text: string) => record(`shows: ${text}`),
   };
   const globals = { ...simulator, ...page };
-  const code = `${PANEL} return { activation, startPage() { ${ON_PAGE} } };`;
+  // As in a browser, an error ends the script, and not the timers that it has started.
+  const code = `${scripts.join("\n")}
+    return { activation, startPage() { try { ${ON_PAGE} } catch {} } };`;
   const loaded = new Function(...Object.keys(globals), code)(...Object.values(globals));
   const { activation, startPage } = loaded;
   const unlock = () => record("unlocks");

@@ -1,0 +1,37 @@
+// Asks once, with HttpClient. On .NET Framework, add references to System.Net.Http and System.Web.
+using System;
+using System.Net.Http;
+using System.Text;
+using System.Threading.Tasks;
+using System.Web;
+
+static class Activation
+{
+    const string Service = "https://<ref>.supabase.co/functions/v1/check-username-active";
+    const string ProjectId = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
+
+    // A redirect is not followed, because the 200 of another page is no yes.
+    static readonly HttpClient Http = new HttpClient(new HttpClientHandler { AllowAutoRedirect = false })
+        { Timeout = TimeSpan.FromSeconds(10) };
+
+    // Returns the status of the response, or 0 if there is none.
+    public static async Task<int> AskAsync(string username)
+    {
+        var name = HttpUtility.JavaScriptStringEncode(username);
+        var body = "{\"username\":\"" + name + "\",\"project_id\":\"" + ProjectId + "\"}";
+        var content = new StringContent(body, Encoding.UTF8, "application/json");
+        var request = new HttpRequestMessage(HttpMethod.Post, Service) { Content = content };
+        try
+        {
+            // Does not wait for the body, and throws no exception for 499. ConfigureAwait(false) lets
+            // AskAsync(…).Wait() return also in the thread of a window, of WPF or WinForms.
+            using (var response = await Http
+                .SendAsync(request, HttpCompletionOption.ResponseHeadersRead).ConfigureAwait(false))
+                return (int)response.StatusCode;
+        }
+        catch (Exception) // Every exception: a time-out is no HttpRequestException.
+        {
+            return 0;
+        }
+    }
+}

@@ -1,0 +1,44 @@
+// Asks once, with libcurl and nlohmann/json, from a plugin of X-Plane for instance. Before a plugin
+// starts a thread, it calls curl_global_init(CURL_GLOBAL_DEFAULT) once.
+#include <atomic>
+#include <string>
+
+#include <curl/curl.h>
+#include <nlohmann/json.hpp>
+
+// Arrays of char. libcurl would take the address of a std::string for text, without a warning, and
+// `ask` would return 0 for ever.
+constexpr char SERVICE[] = "https://<ref>.supabase.co/functions/v1/check-username-active";
+constexpr char PROJECT_ID[] = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
+
+// When the plugin unloads, set this, and then join the thread that asks. `ask` then ends within about
+// a second, but while DNS is silent, it goes on until the resolver gives up.
+std::atomic<bool> isUnloading{false};
+
+size_t onBody(char*, size_t, size_t, void*) { return 0; }  // Ends the transfer at the body.
+int onProgress(void*, curl_off_t, curl_off_t, curl_off_t, curl_off_t) { return isUnloading; }
+
+// Returns the status of the response, or 0 if there is none. Takes up to 10 s, or longer where DNS is
+// silent, so call it in a thread of its own, and act on the result in the flight loop.
+// Throws if username is not UTF-8. On Windows, convert the name first, with WideCharToMultiByte and
+// CP_UTF8, and use a libcurl that was built with Schannel: another one finds no certificates.
+long ask(const std::string& username) {
+  const auto body = nlohmann::json{{"username", username}, {"project_id", PROJECT_ID}}.dump();
+  CURL* curl = curl_easy_init();
+  if (!curl) return 0;
+  curl_slist* headers = curl_slist_append(nullptr, "Content-Type: application/json");
+  curl_easy_setopt(curl, CURLOPT_URL, SERVICE);
+  curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+  curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body.c_str());
+  curl_easy_setopt(curl, CURLOPT_TIMEOUT, 10L);
+  curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, onBody);
+  curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+  curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, onProgress);
+  curl_easy_perform(curl);
+  long status = 0;
+  curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+  curl_slist_free_all(headers);
+  curl_easy_cleanup(curl);
+  return status;
+}
