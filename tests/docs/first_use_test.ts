@@ -103,6 +103,11 @@ const RESPONSES: { when: string; sends: [status: number, body: string][]; result
     sends: [[200, "[]"], [200, '[{"curr_user":" Amelia"}]']],
     result: false,
   },
+  {
+    when: "Bessie's row, then Amelia's",
+    sends: [[200, '[{"curr_user":"Bessie"}]'], [200, '[{"curr_user":"Amelia"}]']],
+    result: true,
+  },
   { when: "no row twice", sends: [[200, "[]"], [200, "[]"]], result: false },
   // Nothing of this says whose key it is, so nobody may be refused. The [] at the end of some rows
   // would come next, and would refuse Amelia.
@@ -112,6 +117,11 @@ const RESPONSES: { when: string; sends: [status: number, body: string][]; result
     result: "it throws",
   },
   { when: "a 503", sends: [[503, '{"code":"PGRST002"}'], [200, "[]"]], result: "it throws" },
+  {
+    when: "a redirect to no row",
+    sends: [[307, ""], [200, "[]"], [200, "[]"]],
+    result: "it throws",
+  },
   { when: "a page", sends: [[200, "<h1>Welcome</h1>"], [200, "[]"]], result: "it throws" },
   { when: "a 404 with []", sends: [[404, "[]"], [200, "[]"]], result: "it throws" },
   { when: "a 206 with []", sends: [[206, "[]"], [200, "[]"]], result: "it throws" },
@@ -130,7 +140,9 @@ Deno.test("first use: when the Data API sends", async (test) => {
   let toSend: [status: number, body: string][] = [];
   await using dataApi = serveOnLoopback(() => {
     const [status, body] = toSend.shift() ?? [500, "asked too often"];
-    return new Response(body, { status, headers: { "Content-Type": "application/json" } });
+    // `Location` is for the redirect: it leads to the next response.
+    const headers = { "Content-Type": "application/json", "Location": "/" };
+    return new Response(body, { status, headers });
   });
   await using backEnd = await startBackEnd(dataApi.url);
   for (const { when, sends, result } of RESPONSES) {
