@@ -1,5 +1,6 @@
 // Asks once, with HttpClient. On .NET Framework, add references to System.Net.Http and System.Web.
 using System;
+using System.Diagnostics;
 using System.Net.Http;
 using System.Text;
 using System.Threading.Tasks;
@@ -14,23 +15,27 @@ static class Activation
     static readonly HttpClient Http = new HttpClient(new HttpClientHandler { AllowAutoRedirect = false })
         { Timeout = TimeSpan.FromSeconds(10) };
 
+    // Throws for a lone surrogate, which would otherwise become another character.
+    static readonly Encoding Utf8 = new UTF8Encoding(false, true);
+
     // Returns the status of the response, or 0 if there is none.
     public static async Task<int> AskAsync(string username)
     {
         var name = HttpUtility.JavaScriptStringEncode(username);
         var body = "{\"username\":\"" + name + "\",\"project_id\":\"" + ProjectId + "\"}";
-        var content = new StringContent(body, Encoding.UTF8, "application/json");
-        var request = new HttpRequestMessage(HttpMethod.Post, Service) { Content = content };
         try
         {
+            var content = new StringContent(body, Utf8, "application/json");
+            var request = new HttpRequestMessage(HttpMethod.Post, Service) { Content = content };
             // Does not wait for the body, and throws no exception for 499. ConfigureAwait(false) lets
             // AskAsync(…).Wait() return also in the thread of a window, of WPF or WinForms.
             using (var response = await Http
                 .SendAsync(request, HttpCompletionOption.ResponseHeadersRead).ConfigureAwait(false))
                 return (int)response.StatusCode;
         }
-        catch (Exception) // Every exception: a time-out is no HttpRequestException.
+        catch (Exception exception) // Every exception: a time-out is no HttpRequestException.
         {
+            Trace.TraceWarning("check-username-active: " + exception.Message);
             return 0;
         }
     }

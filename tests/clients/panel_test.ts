@@ -203,6 +203,13 @@ Deno.test("panel.js: rule 5: a storage that throws stops nothing", async () => {
   assertEquals(panel.happened(), ["asks about Amelia", "unlocks"]);
 });
 
+Deno.test("panel.js: rule 5: where a write fails, a 499 locks although the old entry stays", async () => {
+  const panel = load({ stored: { name: "Amelia", ageS: 0 }, canWrite: false });
+  panel.ask("Amelia");
+  await panel.respond(499);
+  assertEquals(panel.happened(), ["unlocks", "asks about Amelia", "locks: inactive"]);
+});
+
 Deno.test("panel.js: rule 6: a status other than 200 and 499 is logged, a repeated one only once", async () => {
   const panel = load();
   panel.ask("Amelia");
@@ -218,49 +225,65 @@ Deno.test("panel.js: rule 6: a status other than 200 and 499 is logged, a repeat
 /** What the code on the page does at its start, and 5 s later. It asks once, if there is a name. */
 const STARTS: {
   when: string;
-  name?: string;
-  listener?: Listener;
+  listener: Listener;
   atOnce?: string[];
   after5s?: string[];
 }[] = [
-  { when: "the simulator says at once that its storage is ready", atOnce: ["asks about Amelia"] },
+  {
+    when: "the simulator says at once that its storage is ready",
+    listener: "calls",
+    atOnce: ["shows: Checking the key …", "asks about Amelia"],
+  },
   {
     when: "the simulator never says so",
     listener: "never calls",
-    after5s: ["asks about Amelia"],
+    after5s: ["shows: Checking the key …", "asks about Amelia"],
   },
-  { when: "RegisterViewListener throws", listener: "throws", after5s: ["asks about Amelia"] },
+  {
+    when: "RegisterViewListener throws",
+    listener: "throws",
+    after5s: ["shows: Checking the key …", "asks about Amelia"],
+  },
   {
     when: "RegisterViewListener is missing",
     listener: "is missing",
-    after5s: ["asks about Amelia"],
+    after5s: ["shows: Checking the key …", "asks about Amelia"],
   },
-  { when: "the user has no name yet", name: "" },
 ];
 
-for (const { when, name = "Amelia", listener = "calls", atOnce = [], after5s = [] } of STARTS) {
-  Deno.test(`clients/README.md: when ${when}, the panel asks ${name ? "once" : "nothing"}`, async () => {
-    const panel = load({ listener, name });
+for (const { when, listener, atOnce = [], after5s = [] } of STARTS) {
+  Deno.test(`clients/README.md: when ${when}, the panel asks once, and shows the result`, async () => {
+    const panel = load({ listener });
     panel.startPage();
     await panel.pass(4.9);
-    assertEquals(panel.happened(), ["shows: Checking the key …", ...atOnce], "at once");
+    assertEquals(panel.happened(), atOnce, "at once");
     await panel.pass(0.1);
     assertEquals(panel.happened(), after5s, "after 5 s");
-    if (!name) return;
     await panel.respond(499);
     assertEquals(panel.happened(), ["shows: There is no active key for this name."]);
   });
 }
+
+Deno.test("clients/README.md: the panel asks nothing without a name, and asks about a name that is typed later", async () => {
+  const panel = load({ name: "" });
+  panel.startPage();
+  await panel.pass(10);
+  assertEquals(panel.happened(), []);
+  for (const name of ["Amelai", "Amelia"]) { // The first one is mistyped.
+    panel.type(name);
+    assertEquals(panel.happened(), ["shows: Checking the key …", `asks about ${name}`]);
+  }
+  panel.type("");
+  assertEquals(panel.happened(), [], "the name is deleted");
+});
 
 Deno.test("clients/README.md: two add-ons on one page both ask", async () => {
   // The second add-on has renamed `activation`, as the page says.
   const second = (code: string) => code.replaceAll(/\bactivation\b/g, "activation2");
   const panel = load({ scripts: [PANEL, ON_PAGE, second(PANEL), second(ON_PAGE)] });
   await panel.pass(5);
-  assertEquals(panel.happened(), [
-    ...["shows: Checking the key …", "asks about Amelia"],
-    ...["shows: Checking the key …", "asks about Amelia"],
-  ]);
+  const asks = ["shows: Checking the key …", "asks about Amelia"];
+  assertEquals(panel.happened(), [...asks, ...asks]);
 });
 
 /** What the simulator's `RegisterViewListener` does with the listener. */
@@ -273,6 +296,7 @@ function load({
   /** What `Math.random` returns. */
   random = 0.5,
   hasStorage = true,
+  canWrite = true,
   listener = "calls" as Listener,
   /** The name that the user has. */
   name = "Amelia",
@@ -305,10 +329,12 @@ function load({
   const storage = {
     GetStoredData: () => entry,
     SetStoredData(_key: string, text: string) {
+      if (!canWrite) throw new Error("full");
       entry = text;
       record(text ? `stores ${text}` : "clears the entry");
     },
   };
+  let begin = () => {}; // The page's `begin`.
   const simulator = {
     XMLHttpRequest,
     console: { error: (text: string) => record(text.replace(/.*: /, "logs ")) },
@@ -316,13 +342,15 @@ function load({
     ...(listener !== "is missing" && {
       RegisterViewListener(_name: string, onReady: () => void) {
         if (listener === "throws") throw new Error(listener);
-        if (listener === "calls") onReady();
+        begin = onReady;
+        if (listener === "calls") begin();
       },
     }),
     ...(hasStorage && storage), // Otherwise, the names are not defined, and using them throws.
   };
+  let nameNow = name;
   const page = {
-    readName: () => name,
+    readName: () => nameNow,
     showAddOn: () => record("shows the add-on"),
     showText: (text: string) => record(`shows: ${text}`),
   };
@@ -338,6 +366,11 @@ function load({
     activation,
     /** Runs the code on the page. */
     startPage,
+    /** Lets the user type a name, after which the add-on calls the page's `begin`. */
+    type(typed: string) {
+      nameNow = typed;
+      begin();
+    },
     /** Lets panel.js ask about a name until there is an answer. */
     ask: (name: string) => activation.keepAsking(name, unlock, lock),
     /** Responds to the last request, or to the one at an index. 0: no response. No body comes. */
