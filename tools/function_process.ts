@@ -9,7 +9,7 @@ interface Options {
   /** The function's folder: the project's by default. */
   folder?: URL;
   /** Which Deno runs it: this process's by default. */
-  deno?: string | undefined;
+  deno?: string;
   /** To serve edits as they are saved, even after a mistake, and to print what the process does. */
   watch?: boolean;
   /** Variables beside those of the platform. */

@@ -1,7 +1,8 @@
 /** `deno task start`: runs the whole service on this machine, without Docker, until Ctrl-C. */
 import { resolve } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
+import { edgeDeno } from "./command.ts";
 import { startDataApi } from "./data_api.ts";
 import { startFunction } from "./function_process.ts";
 import { startGateway } from "./gateway.ts";
@@ -13,8 +14,7 @@ const DEFAULT_PORT = new URL(LOCAL_SERVICE.API_URL).port;
 const USAGE = `Usage: deno task start [options]
 
   --port <number>      Where to listen: ${DEFAULT_PORT} by default; 0 is any free port.
-  --function <folder>  The function's folder: the project's by default.
-  --deno <path>        The Deno that runs the function. It then serves no edits.
+  --deployed <folder>  Runs the function of this folder as it is, with the edge runtime's Deno.
   --help               Prints this.`;
 
 // Ends at Ctrl-C, when the terminal is closed, and when `deno task`, the parent, has ended.
@@ -25,7 +25,7 @@ for (const signal of signals) Deno.addSignalListener(signal, () => end(0));
 const parent = Deno.ppid;
 setInterval(() => Deno.ppid !== parent && end(0), 1_000);
 
-const { help, port, deno, function: path } = readArguments();
+const { help, port, deployed } = readArguments();
 if (help) {
   console.log(USAGE);
   Deno.exit();
@@ -33,8 +33,10 @@ if (help) {
 console.error("Starting PostgreSQL, the Data API and the edge function ...");
 try {
   const dataApi = await startDataApi();
-  const folder = pathToFileURL(`${resolve(path)}/`);
-  const edgeFunction = await startFunction(dataApi.url, { folder, deno, watch: !deno });
+  const options = deployed
+    ? { folder: pathToFileURL(`${resolve(deployed)}/`), deno: await edgeDeno() }
+    : { watch: true };
+  const edgeFunction = await startFunction(dataApi.url, options);
   const gateway = await startGateway(Number(port), dataApi.url, edgeFunction.url);
   console.log(screen(gateway.url));
 } catch (error) {
@@ -55,8 +57,7 @@ function readArguments() {
       args: Deno.args,
       options: {
         port: { type, default: DEFAULT_PORT },
-        function: { type, default: fileURLToPath(project.FUNCTION_FOLDER) },
-        deno: { type },
+        deployed: { type },
         help: { type: "boolean" },
       },
     });

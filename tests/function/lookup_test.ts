@@ -22,7 +22,7 @@ type Answer = { status: number; body: unknown; afterMs?: number } | "silence" | 
 /** What PostgREST sends for a query that succeeds. */
 const list = (...body: unknown[]) => ({ status: 200, body });
 /** What PostgREST sends for an error, but with any code. */
-const error = (status: number, code: unknown): Answer => ({ status, body: { code } });
+const error = (status: number, code: unknown) => ({ status, body: { code } });
 /** What PostgREST sends for the queries in flight when PostgreSQL crashes. */
 const CRASH = { status: 400, body: { code: "", message: "" } };
 /** What PostgREST sends when its connections to PostgreSQL are killed. */
@@ -32,120 +32,102 @@ const JWT_401 = error(401, "PGRST303");
 /** What a hosted project sends for a secret key that was deleted. */
 const REJECTED = { status: 401, body: { message: "Invalid API key" } };
 /** What a gateway sends in place of PostgREST. */
-const html = (status: number): Answer => ({ status, body: "<h1>Bad gateway</h1>" });
+const html = (status: number) => ({ status, body: "<h1>Bad gateway</h1>" });
 /** What Deno may pass on as whole, though the connection broke off. */
 const CUT = { status: 200, body: "[" };
 
-/** What is logged of a response with a code, and of one without. Status 0: there is no response. */
-const logged = (status: number, code: string) => ({ code, status });
-const http = (status: number) => logged(status, `http_${status}`);
-/** What is logged of a 200 that is not sound. */
-const MALFORMED = logged(200, "malformed");
-
-const LOOKUPS: {
-  /** What the Data API sends. */
-  when: string;
-  /** The answers to the attempts, in order. The last one is that to all further attempts. */
-  answers: Answer[];
-  /** The outcome. Without one, the lookup fails, and logs a line. */
-  outcome?: "active" | "not_found";
-  logs?: { code: string; status: number };
-  /** How many attempts there are: 1 by default. A lookup makes 6 at most. */
-  attempts?: number;
-}[] = [
-  // A success is a list of rows of exactly this product and this user. A lookup has 5,000 ms.
-  { when: "a row", answers: [list(ROW)], outcome: "active" },
-  { when: "a row after 4,999 ms", answers: [{ ...list(ROW), afterMs: 4_999 }], outcome: "active" },
-  { when: "an empty list", answers: [list()], outcome: "not_found" },
-
-  // A failure that may pass by itself is asked again: no whole response, a 200 that is no sound list, 502 to
-  // 599, a 400 with an empty code, and a 401 with PGRST303.
-  { when: "a cut list, then a row", answers: [CUT, list(ROW)], outcome: "active", attempts: 2 },
-  {
-    when: "a 502 page, then a row",
-    answers: [html(502), list(ROW)],
-    outcome: "active",
-    attempts: 2,
-  },
-  {
-    when: "a 599 page, then a row",
-    answers: [html(599), list(ROW)],
-    outcome: "active",
-    attempts: 2,
-  },
-  {
-    when: "a crash error, then a row",
-    answers: [CRASH, list(ROW)],
-    outcome: "active",
-    attempts: 2,
-  },
-  { when: "a PGRST303, then a row", answers: [JWT_401, list(ROW)], outcome: "active", attempts: 2 },
-
-  // If that failure does not pass, all six attempts are made.
-  { when: "a 503 each time", answers: [KILLED], logs: logged(503, "57P01"), attempts: 6 },
-  { when: "a drop each time", answers: ["drop"], logs: logged(0, "unreachable"), attempts: 6 },
-  { when: "another user's row", answers: [list(AMELIAS_ROW)], logs: MALFORMED, attempts: 6 },
-  {
-    when: "a row with the name in capitals",
-    answers: [list(ROW_IN_CAPITALS)],
-    logs: MALFORMED,
-    attempts: 6,
-  },
-  {
-    when: "another product's row",
-    answers: [list(OTHER_PRODUCTS_ROW)],
-    logs: MALFORMED,
-    attempts: 6,
-  },
-  {
-    when: "a row, and another user's",
-    answers: [list(ROW, AMELIAS_ROW)],
-    logs: MALFORMED,
-    attempts: 6,
-  },
-  { when: "a row, and null", answers: [list(ROW, null)], logs: MALFORMED, attempts: 6 },
-  { when: "a row in no list", answers: [{ status: 200, body: ROW }], logs: MALFORMED, attempts: 6 },
-
-  // Silence is waited for until the 5 s are over, and not asked again.
-  { when: "silence", answers: ["silence", list(ROW)], logs: logged(0, "timeout") },
-  {
-    // What is logged is the 503, because it says more about the cause.
-    when: "a 503, then silence",
-    answers: [KILLED, "silence", list(ROW)],
-    logs: logged(503, "57P01"),
-    attempts: 2,
-  },
-
-  // Any other failure is final, also if its code is one that may pass with another status.
-  { when: "a 206, a part of a list", answers: [{ status: 206, body: [] }], logs: http(206) },
-  { when: "a 400 with PGRST303", answers: [error(400, "PGRST303")], logs: logged(400, "PGRST303") },
-  { when: "a 401 with an empty code", answers: [error(401, "")], logs: http(401) },
-  { when: "a 404 with PGRST205", answers: [error(404, "PGRST205")], logs: logged(404, "PGRST205") },
-  // supabase-js would take these two for a success. White space may stand before the list.
-  { when: "a 404 with a list", answers: [{ status: 404, body: " \n[]" }], logs: http(404) },
-  { when: "a 404 without a body", answers: [{ status: 404, body: "" }], logs: http(404) },
-  { when: "a 500 with null", answers: [{ status: 500, body: null }], logs: http(500) },
-  { when: "a 501 page", answers: [html(501)], logs: http(501) },
-
-  // A code is logged only if it has the form of a code of PostgreSQL or PostgREST.
-  { when: "a code with an X", answers: [error(500, "PGRSTX00")], logs: logged(500, "PGRSTX00") },
-  { when: "a code in lower case", answers: [error(400, "42p01")], logs: http(400) },
-  { when: "a code with a digit too many", answers: [error(400, "PGRST1000")], logs: http(400) },
-  { when: "a code and a line break", answers: [error(400, "42501\n")], logs: http(400) },
-  { when: "a code in a list", answers: [error(400, ["42501"])], logs: http(400) },
+/** A list of rows of exactly this product and this user is an answer. A lookup has 5,000 ms. */
+const SOUND = [
+  { when: "a row", answer: list(ROW), outcome: "active" },
+  { when: "a row after 4,999 ms", answer: { ...list(ROW), afterMs: 4_999 }, outcome: "active" },
+  { when: "an empty list", answer: list(), outcome: "not_found" },
 ];
 
-for (const { when, answers, outcome, logs, attempts = 1 } of LOOKUPS) {
-  const result = outcome ?? `${logs?.code} with status ${logs?.status} is logged`;
-  Deno.test(`lookup: ${when} → ${result}, attempts: ${attempts}`, async () => {
-    const seen = await simulate(answers);
-    assertEquals(seen.outcome, outcome ?? "lookup_failed");
-    const line = { event: "lookup_failed", ...logs, duration_ms: seen.ms };
-    assertEquals(seen.log, logs ? [JSON.stringify(line)] : []);
-    assertEquals(seen.attemptsAt.length, attempts, "number of attempts");
-    assert(seen.ms <= LIMITS.lookupMs, `took ${seen.ms} ms`);
+for (const { when, answer, outcome } of SOUND) {
+  Deno.test(`lookup: ${when} → ${outcome}, after one attempt`, async () => {
+    const seen = await simulate([answer]);
+    assertEquals([seen.outcome, seen.attemptsAt.length, seen.log.length], [outcome, 1, 0]);
     assertEquals(seen.timers, 0, "number of timers left running");
   });
+}
+
+/** Failures that may pass by themselves; and the code and status that are logged if they do not. */
+const PASSING: { when: string; answer: Answer; code: string; status: number }[] = [
+  { when: "a drop", answer: "drop", code: "unreachable", status: 0 },
+  { when: "a cut list", answer: CUT, code: "malformed", status: 200 },
+  { when: "a 502 page", answer: html(502), code: "http_502", status: 502 },
+  { when: "a 503 error", answer: KILLED, code: "57P01", status: 503 },
+  { when: "a crash error", answer: CRASH, code: "http_400", status: 400 },
+  { when: "a PGRST303", answer: JWT_401, code: "PGRST303", status: 401 },
+  // Such rows are no answer, whoever's they are: never a yes, and never a no.
+  { when: "Amelia's row", answer: list(AMELIAS_ROW), code: "malformed", status: 200 },
+  { when: "ZOË's row", answer: list(ROW_IN_CAPITALS), code: "malformed", status: 200 },
+  {
+    when: "another product's row",
+    answer: list(OTHER_PRODUCTS_ROW),
+    code: "malformed",
+    status: 200,
+  },
+  { when: "a row, and Amelia's", answer: list(ROW, AMELIAS_ROW), code: "malformed", status: 200 },
+  { when: "a row, and null", answer: list(ROW, null), code: "malformed", status: 200 },
+  { when: "a row in no list", answer: { status: 200, body: ROW }, code: "malformed", status: 200 },
+];
+
+for (const { when, answer, code, status } of PASSING) {
+  Deno.test(`lookup: ${when}, and then a row → active, after two attempts`, async () => {
+    const seen = await simulate([answer, list(ROW)]);
+    assertEquals([seen.outcome, seen.attemptsAt.length, seen.log.length], ["active", 2, 0]);
+  });
+  Deno.test(`lookup: ${when} each time → ${code} is logged, after six attempts`, async () => {
+    const seen = await simulate([answer]);
+    assertEquals([seen.outcome, seen.attemptsAt.length], ["lookup_failed", 6]);
+    assertLogged(seen, code, status);
+  });
+}
+
+/** Failures that are final, so that a row, which would come next, is not asked for. */
+const FINAL: { when: string; answer: Answer; code: string; status: number }[] = [
+  // Silence is waited for until the 5 s are over.
+  { when: "silence", answer: "silence", code: "timeout", status: 0 },
+  { when: "part of a list", answer: { status: 206, body: [] }, code: "http_206", status: 206 },
+  // Codes that may pass with another status.
+  { when: "a 400 PGRST303", answer: error(400, "PGRST303"), code: "PGRST303", status: 400 },
+  { when: "a 401 without a code", answer: error(401, ""), code: "http_401", status: 401 },
+  { when: "a missing table", answer: error(404, "PGRST205"), code: "PGRST205", status: 404 },
+  // supabase-js would take these two for a success. White space may stand before the list.
+  { when: "a 404 list", answer: { status: 404, body: " \n[]" }, code: "http_404", status: 404 },
+  { when: "an empty 404", answer: { status: 404, body: "" }, code: "http_404", status: 404 },
+  { when: "a 500 with null", answer: { status: 500, body: null }, code: "http_500", status: 500 },
+  { when: "a 501 page", answer: html(501), code: "http_501", status: 501 },
+  // A code is logged only if it has the form of a code of PostgreSQL or PostgREST.
+  { when: "PGRSTX00", answer: error(500, "PGRSTX00"), code: "PGRSTX00", status: 500 },
+  { when: "a small code", answer: error(400, "42p01"), code: "http_400", status: 400 },
+  { when: "PGRST1000", answer: error(400, "PGRST1000"), code: "http_400", status: 400 },
+  { when: "a line break", answer: error(400, "42501\n"), code: "http_400", status: 400 },
+  { when: "a code in a list", answer: error(400, ["42501"]), code: "http_400", status: 400 },
+];
+
+for (const { when, answer, code, status } of FINAL) {
+  Deno.test(`lookup: ${when} → ${code} is logged, after one attempt`, async () => {
+    const seen = await simulate([answer, list(ROW)]);
+    assertEquals([seen.outcome, seen.attemptsAt.length], ["lookup_failed", 1]);
+    assertLogged(seen, code, status);
+  });
+}
+
+// The 503 says more about the cause than the silence.
+Deno.test("lookup: a 503, and then silence → the 503 is logged, after two attempts", async () => {
+  const seen = await simulate([KILLED, "silence", list(ROW)]);
+  assertEquals([seen.outcome, seen.attemptsAt.length], ["lookup_failed", 2]);
+  assertLogged(seen, "57P01", 503);
+});
+
+/** Fails unless there is one line, which says this, within the time that a lookup has. */
+function assertLogged(seen: Awaited<ReturnType<typeof simulate>>, code: string, status: number) {
+  const line = { event: "lookup_failed", code, status, duration_ms: seen.ms };
+  assertEquals(seen.log, [JSON.stringify(line)]);
+  assert(seen.ms <= LIMITS.lookupMs, `took ${seen.ms} ms`);
+  assertEquals(seen.timers, 0, "number of timers left running");
 }
 
 // `LOOKUP.path` has the address of the query.
@@ -153,8 +135,8 @@ Deno.test("lookup: asks for the one row, with the secret key, and follows no red
   const { queries: [query] } = await simulate([list(ROW)]);
   const { url, method, headers, redirect } = query!;
   assertEquals(method + url, "GET" + SUPABASE_URL + LOOKUP.path);
-  assertEquals(headers.get("apikey"), "secret key");
-  assertEquals(headers.get("Authorization"), "Bearer secret key");
+  assertEquals(headers.get("apikey"), "key 1");
+  assertEquals(headers.get("Authorization"), "Bearer key 1");
   assertEquals(redirect, "manual");
 });
 
@@ -182,78 +164,50 @@ const TIMES: { when: string; answers: Answer[]; random: number; attemptsAt: numb
     random: 0.5,
     attemptsAt: [0, 4_725],
   },
+  {
+    // The second key is tried without a pause.
+    when: "the first of two keys is rejected",
+    answers: [REJECTED, list(ROW)],
+    random: 0,
+    attemptsAt: [0, 0],
+  },
+  {
+    // That 401 rejects no key.
+    when: "there are two keys, and a PGRST303",
+    answers: [JWT_401, list(ROW)],
+    random: 0,
+    attemptsAt: [0, 50],
+  },
 ];
 
 for (const { when, answers, random, attemptsAt } of TIMES) {
-  Deno.test(`lookup: ${when} → attempts begin at ${attemptsAt} ms`, async () => {
-    const seen = await simulate(answers, { random });
+  Deno.test(`lookup: ${when} → queries at ${attemptsAt} ms`, async () => {
+    const seen = await simulate(answers, { random, keys: ["key 1", "key 2"] });
     assertEquals(seen.attemptsAt, attemptsAt);
   });
 }
 
 /**
- * Which secret key is sent with each query of a lookup, and when, in milliseconds. The first key is
- * "a", and the second one is "b".
- */
-const KEYS: { when: string; answers: Answer[]; sends: string }[] = [
-  {
-    when: "the first key is rejected",
-    answers: [REJECTED, list(ROW)],
-    sends: "a at 0, b at 0",
-  },
-  {
-    // That 401 rejects no key.
-    when: "there is a PGRST303",
-    answers: [JWT_401, list(ROW)],
-    sends: "a at 0, a at 175",
-  },
-  {
-    // The key that was not rejected is used for the next attempt.
-    when: "the first key is rejected, and the second one gets a 503",
-    answers: [REJECTED, KILLED, list(ROW)],
-    sends: "a at 0, b at 0, b at 175",
-  },
-];
-
-for (const { when, answers, sends } of KEYS) {
-  Deno.test(`lookup: ${when} → it sends ${sends} ms, and gets a row`, async () => {
-    const seen = await simulate(answers, { keys: ["a", "b"] });
-    const sent = seen.queries.map((query, nth) =>
-      `${query.headers.get("apikey")} at ${seen.attemptsAt[nth]}`
-    );
-    assertEquals(sent.join(", "), sends);
-    assertEquals(seen.outcome, "active");
-  });
-}
-
-/**
- * What becomes of the pools of connections. `make 1` is that the first pool is made, `ask 1` that a
- * query goes over it, and `close 1` that it is closed.
+ * What becomes of the pools of connections, if lookups begin at these times, in milliseconds. `make 1`
+ * is that the first pool is made, `ask 1` that a query goes over it, and `close 1` that it is closed.
  */
 const POOLS: {
   when: string;
   answers: Answer[];
-  /** When lookups begin, in milliseconds: by default, two together, and one later. */
-  beginAt?: number[];
-  /** How many pools can be made. */
+  beginAt: number[];
   pools?: number;
   events: string;
 }[] = [
-  { when: "all lookups get a row", answers: [list(ROW)], events: "make 1, ask 1, ask 1, ask 1" },
-  {
-    when: "all lookups fail for good",
-    answers: [html(403)],
-    events: "make 1, ask 1, ask 1, ask 1",
-  },
   {
     // A rejected key says nothing against the connection.
     when: "the secret key is rejected",
     answers: [REJECTED],
-    events: "make 1, ask 1, ask 1, ask 1",
+    beginAt: [1_000],
+    events: "make 1, ask 1",
   },
   {
     // The second attempt already goes over the new pool.
-    when: "a single lookup gets a 503, and then a row",
+    when: "a lookup gets a 503, and then a row",
     answers: [KILLED, list(ROW)],
     beginAt: [1_000],
     events: "make 1, ask 1, make 2, close 1, ask 2",
@@ -269,61 +223,51 @@ const POOLS: {
   {
     // The first attempts, at 0 and 175 ms, fail while the pool is too new. The third one, at 625 ms,
     // replaces the pool, and the attempts after it do not, because their lookup began on pool 1.
-    when: "a single lookup gets a 503 each time, and begins with the pool",
+    when: "a lookup gets a 503 each time, and begins with the pool",
     answers: [KILLED],
     beginAt: [0],
     events: "make 1, ask 1, ask 1, ask 1, make 2, close 1, ask 2, ask 2, ask 2",
   },
   {
-    // No lookup has time for a second attempt. The first two fail at 4,999 and 5,099 ms, on the
-    // first pool, and only one of them replaces it. The third begins at 6,000 ms on the second pool,
-    // fails, and replaces that.
-    when: "all lookups get a 503 after 4,999 ms",
-    answers: [{ ...KILLED, afterMs: 4_999 }],
+    // Silence fails after 5,000 ms. Of the first two lookups, only one replaces the pool.
+    when: "two lookups get silence, and so does one that begins later",
+    answers: ["silence"],
+    beginAt: [0, 100, 6_000],
     events: "make 1, ask 1, ask 1, make 2, close 1, ask 2, make 3, close 2",
   },
   {
-    // This is as with that 503, because silence fails when the 5 s are over.
-    when: "all lookups get silence",
+    when: "no second pool can be made",
     answers: ["silence"],
-    events: "make 1, ask 1, ask 1, make 2, close 1, ask 2, make 3, close 2",
-  },
-  {
-    when: "all lookups get silence, and no second pool can be made",
-    answers: ["silence"],
+    beginAt: [0, 6_000],
     pools: 1,
-    events: "make 1, ask 1, ask 1, ask 1",
+    events: "make 1, ask 1, ask 1",
   },
   {
     // Deno's own connections are then used. They have no number, which is 0 here.
-    when: "all lookups get silence, and no pool can be made at all",
+    when: "no pool can be made at all",
     answers: ["silence"],
+    beginAt: [0, 6_000],
     pools: 0,
-    events: "ask 0, ask 0, ask 0",
+    events: "ask 0, ask 0",
   },
 ];
 
-for (const { when, answers, beginAt = [0, 100, 6_000], pools = 9, events } of POOLS) {
+for (const { when, answers, beginAt, pools = 9, events } of POOLS) {
   Deno.test(`lookup: ${when} → pools of connections: ${events}`, async () => {
     const seen = await simulate(answers, { beginAt, pools });
     assertEquals(seen.events.join(", "), events);
   });
 }
 
-/** Makes a response. A body that is a text is sent as it stands, any other as JSON. */
-function responseOf({ status, body }: { status: number; body: unknown }) {
-  const text = typeof body === "string" ? body : JSON.stringify(body);
-  return new Response(text, { status });
-}
-
 /**
- * Lets lookups begin, and time pass until they have ended. Meanwhile, the computer's wall clock
- * jumps, as a user or a time server may set it. No lookup may depend on that clock.
+ * Lets lookups begin, and time pass until they have ended. The last answer is that to all further
+ * queries. Meanwhile, the computer's wall clock jumps, as a user or a time server may set it. No
+ * lookup may depend on that clock.
  */
 async function simulate(
   answers: Answer[],
   // When lookups begin, in ms; what `Math.random` returns; how many pools can be made.
-  { beginAt = [0], random = 0.5, pools = 9, keys = ["secret key"] } = {},
+  { beginAt = [0], random = 0.5, pools = 9, keys = ["key 1"] } = {},
 ) {
   // `outcome`, `ms` and `timers` (that still run) are of the lookup that ends last.
   const seen = {
@@ -341,18 +285,16 @@ async function simulate(
     seen.events.push(`ask ${client?.id ?? 0}`);
     const nth = seen.attemptsAt.push(performance.now()) - 1;
     const answer = answers[nth] ?? answers.at(-1)!;
+    if (answer === "drop") return Promise.reject(new TypeError(answer));
     return new Promise((resolve, reject) => {
-      const end = () => {
-        if (typeof answer === "string") reject(new TypeError(answer));
-        else resolve(responseOf(answer));
-      };
-      const afterMs = typeof answer === "string" ? 0 : answer.afterMs ?? 0;
-      if (answer !== "silence" && afterMs === 0) return end();
-      const timer = answer === "silence" ? undefined : setTimeout(end, afterMs);
-      signal.addEventListener("abort", () => {
-        clearTimeout(timer);
-        reject(signal.reason);
-      });
+      signal.addEventListener("abort", () => reject(signal.reason));
+      if (answer === "silence") return;
+      const { status, body, afterMs } = answer;
+      // A body that is a text is sent as it stands, any other as JSON.
+      const text = typeof body === "string" ? body : JSON.stringify(body);
+      const respond = () => resolve(new Response(text, { status }));
+      if (afterMs) setTimeout(respond, afterMs);
+      else respond();
     });
   };
   let made = 0;

@@ -7,5 +7,4 @@ export function assert(expr: unknown, msg?: string): asserts expr;
 export function assertEquals<T>(actual: T, expected: T, msg?: string): void;
 export const assertStringIncludes: Comparison<string, string>;
 export const assertMatch: Comparison<string, RegExp>;
-export const assertThrows: Failure<() => unknown, Error>;
 export const assertRejects: Failure<() => Promise<unknown>, Promise<Error>>;

@@ -5,7 +5,6 @@
  */
 import { assert } from "@std/assert";
 import { fileURLToPath } from "node:url";
-import { edgeDeno } from "../../tools/command.ts";
 import { NO_FUNCTION } from "../../tools/gateway.ts";
 import * as project from "../../tools/project.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
@@ -35,8 +34,7 @@ Deno.test.beforeAll(async () => {
   if (TEST_SERVICE === "upload") {
     const folder = started.use(await makeTempFolder());
     await uploadFunction(folder.url);
-    const path = fileURLToPath(folder.url) + project.FUNCTION_FOLDER_PATH;
-    args.push(`--function=${path}`, `--deno=${await edgeDeno()}`);
+    args.push(`--deployed=${fileURLToPath(folder.url)}${project.FUNCTION_FOLDER_PATH}`);
   }
   const stack = started.use(await runStart(project.PROJECT, ...args));
   settings.API_URL = stack.url;
