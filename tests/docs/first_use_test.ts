@@ -90,64 +90,55 @@ Deno.test("first use: on the local stack", async (test) => {
   });
 });
 
-/** What a Data API sends for each request, and what the function returns, or that it throws. */
-const RESPONSES: { when: string; sends: [status: number, body: string][]; result: unknown }[] = [
-  { when: "a row", sends: [[200, '[{"curr_user":"Amelia"}]']], result: true },
-  {
-    when: "no row, then Amelia's",
-    sends: [[200, "[]"], [200, '[{"curr_user":"Amelia"}]']],
-    result: true,
-  },
-  {
-    when: "no row, then one with a blank before the name",
-    sends: [[200, "[]"], [200, '[{"curr_user":" Amelia"}]']],
-    result: false,
-  },
-  {
-    when: "Bessie's row, then Amelia's",
-    sends: [[200, '[{"curr_user":"Bessie"}]'], [200, '[{"curr_user":"Amelia"}]']],
-    result: true,
-  },
-  { when: "no row twice", sends: [[200, "[]"], [200, "[]"]], result: false },
-  // Nothing of this says whose key it is, so nobody may be refused. The [] at the end of some rows
-  // would come next, and would refuse Amelia.
-  {
-    when: "a 401",
-    sends: [[401, '{"message":"Invalid API key"}'], [200, "[]"]],
-    result: "it throws",
-  },
-  { when: "a 503", sends: [[503, '{"code":"PGRST002"}'], [200, "[]"]], result: "it throws" },
-  {
-    when: "a redirect to no row",
-    sends: [[307, ""], [200, "[]"], [200, "[]"]],
-    result: "it throws",
-  },
-  { when: "a page", sends: [[200, "<h1>Welcome</h1>"], [200, "[]"]], result: "it throws" },
-  { when: "a 404 with []", sends: [[404, "[]"], [200, "[]"]], result: "it throws" },
-  { when: "a 206 with []", sends: [[206, "[]"], [200, "[]"]], result: "it throws" },
-  { when: "{}", sends: [[200, "{}"], [200, "[]"]], result: "it throws" },
-  { when: "no row, then a 404 with []", sends: [[200, "[]"], [404, "[]"]], result: "it throws" },
-  { when: "no row, then a 206 with []", sends: [[200, "[]"], [206, "[]"]], result: "it throws" },
-  { when: "no row, then {}", sends: [[200, "[]"], [200, "{}"]], result: "it throws" },
-  {
-    when: "no row, then one whose name is null",
-    sends: [[200, "[]"], [200, '[{"curr_user":null}]']],
-    result: "it throws",
-  },
+const AMELIAS_ROW = '[{"curr_user":"Amelia"}]';
+const BESSIES_ROW = '[{"curr_user":"Bessie"}]';
+
+/** What the Data API sends to the update for Amelia. If nothing is known then, the function throws. */
+const UPDATES = [
+  { status: 200, body: AMELIAS_ROW, result: true },
+  // This is another caller's response. The select, which comes next, gets no row.
+  { status: 200, body: BESSIES_ROW, result: false },
+  { status: 401, body: '{"message":"Invalid API key"}', result: "it throws" },
+  { status: 503, body: '{"code":"PGRST002"}', result: "it throws" },
+  { status: 200, body: "<h1>Welcome</h1>", result: "it throws" },
+  { status: 404, body: "[]", result: "it throws" },
+  { status: 206, body: "[]", result: "it throws" },
+  { status: 200, body: "{}", result: "it throws" },
+  { status: 307, body: "", result: "it throws" }, // It leads to an empty list.
 ];
 
-Deno.test("first use: when the Data API sends", async (test) => {
-  let toSend: [status: number, body: string][] = [];
+/** What the Data API sends to the select, after an update that has changed no row. */
+const SELECTS = [
+  { status: 200, body: AMELIAS_ROW, result: true },
+  { status: 200, body: BESSIES_ROW, result: false },
+  { status: 200, body: '[{"curr_user":" Amelia"}]', result: false },
+  { status: 200, body: "[]", result: false },
+  { status: 401, body: '{"message":"Invalid API key"}', result: "it throws" },
+  { status: 200, body: "<h1>Welcome</h1>", result: "it throws" },
+  { status: 404, body: "[]", result: "it throws" },
+  { status: 206, body: "[]", result: "it throws" },
+  { status: 200, body: "{}", result: "it throws" },
+  { status: 200, body: '[{"curr_user":null}]', result: "it throws" },
+];
+
+Deno.test("first use: when the Data API responds", async (test) => {
+  const noRow = { status: 200, body: "[]" };
+  let responses = [noRow];
   await using dataApi = serveOnLoopback(() => {
-    const [status, body] = toSend.shift() ?? [500, "asked too often"];
-    // `Location` is for the redirect: it leads to the next response.
+    const { status, body } = responses.shift() ?? noRow;
     const headers = { "Content-Type": "application/json", "Location": "/" };
     return new Response(body, { status, headers });
   });
   await using backEnd = await startBackEnd(dataApi.url);
-  for (const { when, sends, result } of RESPONSES) {
-    await test.step(`${when} → ${result}`, async () => {
-      toSend = [...sends];
+  for (const { status, body, result } of UPDATES) {
+    await test.step(`to the update with ${status} and ${body} → ${result}`, async () => {
+      responses = [{ status, body }];
+      assertEquals(await backEnd.recordFirstUse(KEY, PROJECT_ID, "Amelia"), result);
+    });
+  }
+  for (const { status, body, result } of SELECTS) {
+    await test.step(`to the select with ${status} and ${body} → ${result}`, async () => {
+      responses = [noRow, { status, body }];
       assertEquals(await backEnd.recordFirstUse(KEY, PROJECT_ID, "Amelia"), result);
     });
   }
