@@ -34,10 +34,11 @@ Deno.test('requests: curl under "Deploy" → 499', async () => {
   assertStringIncludes(stdout, "HTTP/1.1 499");
 });
 
-Deno.test('requests: curl under "The secret key", with a deleted key → 401', async () => {
-  const values = { "secret key": "a deleted one" };
-  const { stdout } = await runLine(fillIn(await readCurl("The secret key"), values));
-  assertStringIncludes(stdout, "HTTP/1.1 401");
+Deno.test('requests: curl under "The secret key" → 200, and 401 with a deleted key', async () => {
+  const curl = await readCurl("The secret key");
+  const deleted = { "secret key": "a deleted one" };
+  assertStringIncludes((await runLine(fillIn(curl))).stdout, "HTTP/1.1 200");
+  assertStringIncludes((await runLine(fillIn(curl, deleted))).stdout, "HTTP/1.1 401");
 });
 
 // The user is one of `supabase/seed.sql`.
