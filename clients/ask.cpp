@@ -15,9 +15,7 @@ constexpr char PROJECT_ID[] = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
 // a second, but while DNS is silent, it goes on until the resolver gives up.
 std::atomic<bool> isUnloading{false};
 
-// Ends the transfer at the empty line behind the headers: the status is enough, so the body is not
-// waited for.
-size_t onHeader(char*, size_t size, size_t count, void*) { return size * count > 2 ? size * count : 0; }
+size_t onBody(char*, size_t, size_t, void*) { return 0; }  // Ends the transfer at the body.
 int onProgress(void*, curl_off_t, curl_off_t, curl_off_t, curl_off_t) { return isUnloading; }
 
 // Returns the status of the response, or 0 if there is none, or if username is not UTF-8. Takes up to
@@ -39,7 +37,7 @@ long ask(const std::string& username) {
   curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body.c_str());
   curl_easy_setopt(curl, CURLOPT_TIMEOUT, 10L);
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, onHeader);
+  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, onBody);
   curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
   curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, onProgress);
   curl_easy_perform(curl);

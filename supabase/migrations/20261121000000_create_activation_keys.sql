@@ -4,7 +4,7 @@
 -- product whose current user has exactly this name?
 
 create table public.activation_keys (
-  -- That the key which the customer receives is the row's id is this project's decision: the
+  -- This project has decided that a row's id is the key that the customer receives: the
   -- specification of the service does not say what a key is.
   id uuid primary key default gen_random_uuid(),
   project_id uuid not null,

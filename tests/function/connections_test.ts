@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
 import { listenOnLoopback, serveOnLoopback } from "../../tools/loopback.ts";
 import { startFunction } from "../../tools/function_process.ts";
 import * as CONTRACT from "../support/contract.ts";
@@ -136,18 +136,3 @@ for (const { when, silentMs, idleMs, firstStatus } of BAD_CONNECTIONS) {
     assertEquals(await askAtOnce(), Array(8).fill(200), "the next eight");
   });
 }
-
-Deno.test("connections: 100 lookups within 2 s, which all get 503s, make fewer than 40 connections", async () => {
-  const ports = new Set<number>();
-  await using dataApi = serveOnLoopback((_query, { remoteAddr }) => {
-    ports.add(remoteAddr.port);
-    return new Response(null, { status: 503 });
-  });
-  await using edgeFunction = await startFunction(dataApi.url);
-  const lookups = Array.from({ length: 100 }, async (_, nth) => {
-    await sleep(20 * nth);
-    await assertResponse(askAt(edgeFunction.url, PRODUCT, "Amelia"), DATABASE_ERROR);
-  });
-  await Promise.all(lookups);
-  assert(ports.size < 40, `${ports.size} connections`);
-});

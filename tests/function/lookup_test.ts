@@ -51,8 +51,8 @@ for (const { when, answer, outcome } of SOUND) {
   });
 }
 
-/** Failures that may pass by themselves; and the code and status that are logged if they do not. */
-const PASSING: { when: string; answer: Answer; code: string; status: number }[] = [
+/** Transient failures; and the code and status that are logged if they last. */
+const TRANSIENT: { when: string; answer: Answer; code: string; status: number }[] = [
   { when: "a drop", answer: "drop", code: "unreachable", status: 0 },
   { when: "a cut list", answer: CUT, code: "malformed", status: 200 },
   { when: "a 502 page", answer: html(502), code: "http_502", status: 502 },
@@ -73,7 +73,7 @@ const PASSING: { when: string; answer: Answer; code: string; status: number }[] 
   { when: "a row in no list", answer: { status: 200, body: ROW }, code: "malformed", status: 200 },
 ];
 
-for (const { when, answer, code, status } of PASSING) {
+for (const { when, answer, code, status } of TRANSIENT) {
   Deno.test(`lookup: ${when}, and then a row → active, after two attempts`, async () => {
     const seen = await simulate([answer, list(ROW)]);
     assertEquals([seen.outcome, seen.attemptsAt.length, seen.log.length], ["active", 2, 0]);
@@ -90,11 +90,18 @@ const FINAL: { when: string; answer: Answer; code: string; status: number }[] = 
   // Silence is waited for until the 5 s are over.
   { when: "silence", answer: "silence", code: "timeout", status: 0 },
   { when: "part of a list", answer: { status: 206, body: [] }, code: "http_206", status: 206 },
-  // Codes that may pass with another status.
+  // Codes that are transient with another status.
   { when: "a 400 PGRST303", answer: error(400, "PGRST303"), code: "PGRST303", status: 400 },
+  { when: "a 400 page", answer: html(400), code: "http_400", status: 400 },
+  { when: "a 429 page", answer: html(429), code: "http_429", status: 429 },
   { when: "a 401 without a code", answer: error(401, ""), code: "http_401", status: 401 },
-  { when: "a missing table", answer: error(404, "PGRST205"), code: "PGRST205", status: 404 },
-  // supabase-js would take these two for a success. White space may stand before the list.
+  // supabase-js would take the last two for a success. White space may stand before JSON.
+  {
+    when: "a 404 error",
+    answer: { status: 404, body: ' \n{"code":"PGRST205"}' },
+    code: "PGRST205",
+    status: 404,
+  },
   { when: "a 404 list", answer: { status: 404, body: " \n[]" }, code: "http_404", status: 404 },
   { when: "an empty 404", answer: { status: 404, body: "" }, code: "http_404", status: 404 },
   { when: "a 500 with null", answer: { status: 500, body: null }, code: "http_500", status: 500 },
@@ -178,6 +185,7 @@ const TIMES: { when: string; answers: Answer[]; random: number; attemptsAt: numb
     random: 0,
     attemptsAt: [0, 50],
   },
+  { when: "there are two keys, and a 403", answers: [html(403)], random: 0, attemptsAt: [0] },
 ];
 
 for (const { when, answers, random, attemptsAt } of TIMES) {
@@ -213,11 +221,11 @@ const POOLS: {
     events: "make 1, ask 1, make 2, close 1, ask 2",
   },
   {
-    // A pool is used for 300 ms at least. So the second lookup, whose 503 comes 100 ms after that of
+    // A pool is used for 300 ms at least. So the second lookup, whose 503 comes 299 ms after that of
     // the first one, gets no third pool.
-    when: "two lookups get a 503 within 100 ms, and then a row",
-    answers: [KILLED, KILLED, list(ROW)],
-    beginAt: [1_000, 1_100],
+    when: "two lookups get a 503 within 299 ms, and then a row",
+    answers: [KILLED, list(ROW), KILLED, list(ROW)],
+    beginAt: [1_000, 1_299],
     events: "make 1, ask 1, make 2, close 1, ask 2, ask 2, ask 2",
   },
   {
@@ -258,6 +266,13 @@ for (const { when, answers, beginAt, pools = 9, events } of POOLS) {
     assertEquals(seen.events.join(", "), events);
   });
 }
+
+Deno.test("lookup: 100 lookups within 2 s get a 503 each time → 8 pools of connections are made", async () => {
+  const beginAt = Array.from({ length: 100 }, (_, nth) => 20 * nth);
+  const { events, log } = await simulate([KILLED], { beginAt });
+  assertEquals(events.filter((event) => event.startsWith("make")).length, 8);
+  assertEquals(log.length, 100, "number of lines that are logged");
+});
 
 /**
  * Lets lookups begin, and time pass until they have ended. The last answer is that to all further

@@ -77,11 +77,12 @@ const CHANGES = [
   { when: "A stays revoked", valid: ["B", "C"], asks: ["B"], response: NOT_FOUND },
   { when: "only A is valid", valid: ["A"], asks: ["B", "C", "A"], response: NOT_FOUND },
   {
-    // All have asked with A before the first 401 arrives.
-    when: "A is revoked, which 40 lookups notice at once",
-    lookups: 40,
+    // All have asked with A before the first 401 arrives. If each of them moved on by one key, the
+    // last one would leave another key than B.
+    when: "A is revoked, which 41 lookups notice at once",
+    lookups: 41,
     valid: ["B"],
-    asks: [...Array(40).fill("A"), ...Array(40).fill("B")],
+    asks: [...Array(41).fill("A"), ...Array(41).fill("B")],
     response: NOT_FOUND,
   },
   { when: "B is still valid", valid: ["B"], asks: ["B"], response: NOT_FOUND },

@@ -30,7 +30,7 @@ export async function readBody(
   try {
     const reading = reader ? readPieces(reader) : request.bytes();
     const bytes = await Promise.race([reading, timeUp]);
-    // If a body that is too long were cancelled here, Deno 2.9 would read it to its end.
+    // A body that is too long is not cancelled, because Deno 2.9 would then read it to its end.
     return bytes ? { bytes } : { rejectedAs: "body_too_large" };
   } catch {
     // Time is up, or the body broke off. Every error ends here, because the errors of broken bodies

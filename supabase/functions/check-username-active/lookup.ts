@@ -43,9 +43,9 @@ export function createLookup(url: string, secretKeys: string[]) {
   let connections = createConnections();
   let madeAt = performance.now();
 
-  // A pooled connection can be dead, or lead to a sick server, without Deno noticing. So a failure
-  // that may pass replaces the pool that its lookup began on, unless that was replaced already. If
-  // no new pool can be made, the old one stays in use. Closing a pool ends no query under way.
+  // A pooled connection can be dead, or lead to a sick server, without Deno noticing. So a transient
+  // failure replaces the pool that its lookup began on, unless that was replaced already. If no new
+  // pool can be made, the old one stays in use. Closing a pool ends no query under way.
   const replaceConnections = (used: typeof connections) => {
     if (connections !== used || performance.now() - madeAt < MIN_USE_MS) return;
     connections = createConnections() ?? used;
@@ -69,7 +69,7 @@ export function createLookup(url: string, secretKeys: string[]) {
   let builders = secretKeys.map((key) =>
     createClient(url, key, {
       // `null` means that there is no user's token, so supabase-js sends the secret key. Without this
-      // option, supabase-js would look for a session before every query.
+      // option, supabase-js would look for a session before every query, which costs CPU time.
       accessToken: () => Promise.resolve(null),
       global: { fetch: fetchDataApi },
       // The retries of supabase-js take too long, and do not cover a response that is cut.
@@ -107,9 +107,9 @@ export function createLookup(url: string, secretKeys: string[]) {
         }
         // A slow attempt is waited for: a second one beside it would make a busy Data API busier.
         const { status, data, error } = await ask(check, timeLimit.signal);
-        // Each row is compared with what was asked for, because a connection that carries one
-        // response too many brings another caller's row. Another caller's empty list cannot be told
-        // from one's own. Only status 200 counts: a 206 may leave rows out.
+        // Each row is compared with what was asked for: a connection on which one response too many
+        // has arrived brings the rows of another lookup. (If these are an empty list, nobody can
+        // tell.) Only status 200 counts: a 206 may leave rows out.
         const isSound = status === 200 && Array.isArray(data) &&
           data.every((row) =>
             row?.project_id === check.project_id && row.curr_user === check.username
@@ -118,7 +118,7 @@ export function createLookup(url: string, secretKeys: string[]) {
         const code: unknown = error?.code; // Any JSON, whatever its type in supabase-js says.
         // An attempt that was aborted says nothing, so the failure of the attempt before it counts.
         if (!timeLimit.signal.aborted) failure = { code: codeToLog(status, code), status };
-        if (!mayPass(status, code)) break;
+        if (!isTransient(status, code)) break;
         replaceConnections(connectionsAtStart);
       }
     } finally {
@@ -138,8 +138,8 @@ function createConnections() {
   }
 }
 
-/** Tells whether another attempt may succeed after one that failed with this status and code. */
-const mayPass = (status: number, code: unknown) =>
+/** Tells whether another attempt may succeed after a failure with this status and code. */
+const isTransient = (status: number, code: unknown) =>
   // There was no whole response; or it was cut, which Deno does not always notice.
   status === 0 || status === 200 ||
   // What gateways send while PostgREST is away. PostgREST sends 503 while PostgreSQL is away.

@@ -30,8 +30,8 @@ const RESPONSES = {
     status: 204,
     body: null,
     headers: {
-      // Request headers are ignored, so all are allowed. Before the `*` stands the list that comes
-      // with supabase-js: `*` leaves `Authorization` out, and older browsers do not know `*`.
+      // Request headers are ignored, so all are allowed. The `*` does not cover `Authorization`, and
+      // older browsers do not know it. So the list that comes with supabase-js stands before it.
       "Access-Control-Allow-Headers": `${corsHeaders["Access-Control-Allow-Headers"]}, *`,
       "Access-Control-Allow-Methods": METHODS,
       // A day, in seconds. Without it, a page sends a preflight before nearly every request.
