@@ -69,7 +69,7 @@ export function createLookup(url: string, secretKeys: string[]) {
   let builders = secretKeys.map((key) =>
     createClient(url, key, {
       // `null` means that there is no user's token, so supabase-js sends the secret key. Without this
-      // option, supabase-js would look for a session before every query, which costs CPU time.
+      // option, supabase-js would start a timer, and look for a session before every query.
       accessToken: () => Promise.resolve(null),
       global: { fetch: fetchDataApi },
       // The retries of supabase-js take too long, and do not cover a response that is cut.
