@@ -1,13 +1,11 @@
 import type { ResponseName } from "./responses.ts";
 
-/** The longest body that is accepted, in bytes. Nothing after that is kept. */
+// The longest body that is accepted, in bytes. Nothing after that is kept.
 const MAX_BODY_BYTES = 16 * 1024;
-/**
- * How much of a body that is too long is read before its 413, in bytes. If the function responded
- * while the caller is still sending, the caller would see a broken connection instead of the 413.
- */
+// How much of a body that is too long is read before its 413, in bytes. If the function responded
+// while the caller is still sending, the caller would see a broken connection instead of the 413.
 const MAX_READ_BYTES = 256 * 1024;
-/** How long a body may take, in milliseconds. Without a limit, half-sent bodies would add up. */
+// How long a body may take, in milliseconds. Without a limit, half-sent bodies would add up.
 const MAX_BODY_MS = 10_000;
 
 /**

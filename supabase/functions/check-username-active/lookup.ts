@@ -1,32 +1,24 @@
 import { createClient, type PostgrestSingleResponse } from "@supabase/supabase-js";
 import type { ActivationCheck } from "./request.ts";
 
-/** How long a lookup may take, in milliseconds, with all its attempts. */
+// How long a lookup may take, in milliseconds, with all its attempts.
 const MAX_LOOKUP_MS = 5_000;
-/**
- * When the attempts of a lookup are due, in milliseconds after the lookup began. The last attempt
- * is late, so that a Data API that is back after four seconds still gives an answer.
- */
+// When the attempts of a lookup are due, in milliseconds after the lookup began. The last attempt
+// is late, so that a Data API that is back after four seconds still gives an answer.
 const ATTEMPTS_DUE_MS = [0, 50, 500, 1_400, 2_850, 4_300];
-/** Longest random delay of an attempt, in milliseconds: it spreads lookups that fail together. */
+// Longest random delay of an attempt, in milliseconds: it spreads lookups that fail together.
 const MAX_DELAY_MS = 250;
-/**
- * How long connections are used, in milliseconds, before failures may replace them. Without this
- * limit, an outage would bring a new TLS connection for nearly every lookup.
- */
+// How long connections are used, in milliseconds, before failures may replace them. Without this
+// limit, an outage would bring a new TLS connection for nearly every lookup.
 const MIN_USE_MS = 300;
-/**
- * How long an idle connection is kept, in milliseconds. By default, Deno keeps one for longer than
- * some firewalls do, which drop it without a word.
- */
+// How long an idle connection is kept, in milliseconds. By default, Deno keeps one for longer than
+// some firewalls do, which drop it without a word.
 const MAX_IDLE_MS = 10_000;
 
-/** The form of PostgreSQL's error codes, and of PostgREST's. */
+// The form of PostgreSQL's error codes, and of PostgREST's.
 const CODE = /^([A-Z0-9]{5}|PGRST(\d{3}|X\d{2}))$/;
-/**
- * The code of a 401 that hosted projects now and then send for a valid secret key ("JWT issued at
- * future"): see issues 49655 and 50651 of supabase/supabase.
- */
+// The code of a 401 that hosted projects now and then send for a valid secret key ("JWT issued at
+// future"): see issues 49655 and 50651 of supabase/supabase.
 const CLOCK_ERROR = "PGRST303";
 
 /**
@@ -138,7 +130,7 @@ function createConnections() {
   }
 }
 
-/** Tells whether another attempt may succeed after a failure with this status and code. */
+// Tells whether another attempt may succeed after a failure with this status and code.
 const isTransient = (status: number, code: unknown) =>
   // There was no whole response; or it was cut, which Deno does not always notice.
   status === 0 || status === 200 ||
