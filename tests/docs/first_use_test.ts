@@ -93,32 +93,31 @@ Deno.test("first use: on the local stack", async (test) => {
 const AMELIAS_ROW = '[{"curr_user":"Amelia"}]';
 const BESSIES_ROW = '[{"curr_user":"Bessie"}]';
 
-/** What the Data API sends to the update for Amelia. If nothing is known then, the function throws. */
-const UPDATES = [
-  { status: 200, body: AMELIAS_ROW, result: true },
+/**
+ * What the Data API sends to the update for Amelia, or to the select, after an update that has
+ * changed no row. Where it is not known whose key it is, the function throws.
+ */
+const RESPONSES = [
+  { to: "update", status: 200, body: AMELIAS_ROW, result: true },
   // This is another caller's response. The select, which comes next, gets no row.
-  { status: 200, body: BESSIES_ROW, result: false },
-  { status: 401, body: '{"message":"Invalid API key"}', result: "it throws" },
-  { status: 503, body: '{"code":"PGRST002"}', result: "it throws" },
-  { status: 200, body: "<h1>Welcome</h1>", result: "it throws" },
-  { status: 404, body: "[]", result: "it throws" },
-  { status: 206, body: "[]", result: "it throws" },
-  { status: 200, body: "{}", result: "it throws" },
-  { status: 307, body: "", result: "it throws" }, // It leads to an empty list.
-];
-
-/** What the Data API sends to the select, after an update that has changed no row. */
-const SELECTS = [
-  { status: 200, body: AMELIAS_ROW, result: true },
-  { status: 200, body: BESSIES_ROW, result: false },
-  { status: 200, body: '[{"curr_user":" Amelia"}]', result: false },
-  { status: 200, body: "[]", result: false },
-  { status: 401, body: '{"message":"Invalid API key"}', result: "it throws" },
-  { status: 200, body: "<h1>Welcome</h1>", result: "it throws" },
-  { status: 404, body: "[]", result: "it throws" },
-  { status: 206, body: "[]", result: "it throws" },
-  { status: 200, body: "{}", result: "it throws" },
-  { status: 200, body: '[{"curr_user":null}]', result: "it throws" },
+  { to: "update", status: 200, body: BESSIES_ROW, result: false },
+  { to: "update", status: 401, body: '{"message":"Invalid API key"}', result: "it throws" },
+  { to: "update", status: 503, body: '{"code":"PGRST002"}', result: "it throws" },
+  { to: "update", status: 200, body: "<h1>Welcome</h1>", result: "it throws" },
+  { to: "update", status: 404, body: "[]", result: "it throws" },
+  { to: "update", status: 206, body: "[]", result: "it throws" },
+  { to: "update", status: 200, body: "{}", result: "it throws" },
+  { to: "update", status: 307, body: "", result: "it throws" }, // It leads to an empty list.
+  { to: "select", status: 200, body: AMELIAS_ROW, result: true },
+  { to: "select", status: 200, body: BESSIES_ROW, result: false },
+  { to: "select", status: 200, body: '[{"curr_user":" Amelia"}]', result: false },
+  { to: "select", status: 200, body: "[]", result: false },
+  { to: "select", status: 401, body: '{"message":"Invalid API key"}', result: "it throws" },
+  { to: "select", status: 200, body: "<h1>Welcome</h1>", result: "it throws" },
+  { to: "select", status: 404, body: "[]", result: "it throws" },
+  { to: "select", status: 206, body: "[]", result: "it throws" },
+  { to: "select", status: 200, body: "{}", result: "it throws" },
+  { to: "select", status: 200, body: '[{"curr_user":null}]', result: "it throws" },
 ];
 
 Deno.test("first use: when the Data API responds", async (test) => {
@@ -130,15 +129,9 @@ Deno.test("first use: when the Data API responds", async (test) => {
     return new Response(body, { status, headers });
   });
   await using backEnd = await startBackEnd(dataApi.url);
-  for (const { status, body, result } of UPDATES) {
-    await test.step(`to the update with ${status} and ${body} → ${result}`, async () => {
-      responses = [{ status, body }];
-      assertEquals(await backEnd.recordFirstUse(KEY, PROJECT_ID, "Amelia"), result);
-    });
-  }
-  for (const { status, body, result } of SELECTS) {
-    await test.step(`to the select with ${status} and ${body} → ${result}`, async () => {
-      responses = [noRow, { status, body }];
+  for (const { to, result, ...response } of RESPONSES) {
+    await test.step(`to the ${to} with ${response.status} and ${response.body} → ${result}`, async () => {
+      responses = to === "update" ? [response] : [noRow, response];
       assertEquals(await backEnd.recordFirstUse(KEY, PROJECT_ID, "Amelia"), result);
     });
   }
