@@ -45,7 +45,6 @@ export async function readActivationCheck(
   // A field that is absent, null or "" is missing. JSON that is not an object has no fields. If one
   // field is missing and the other is invalid, the response is "Missing …".
   const { username, project_id }: Partial<ActivationCheck> = Object(json);
-  const isMissing = (field?: string) => (field ?? "") === "";
-  const isIncomplete = isMissing(username) || isMissing(project_id);
+  const isIncomplete = [username, project_id].some((field) => (field ?? "") === "");
   return { rejectedAs: isIncomplete ? "missing_field" : "invalid_field" };
 }

@@ -8,11 +8,7 @@ const HEADERS = {
   "Cache-Control": "no-store",
 };
 
-const error = (status: number, error: string, headers = {}) => ({
-  status,
-  body: { error },
-  headers,
-});
+const error = (status: number, error: string) => ({ status, body: { error }, headers: {} });
 
 // The responses of README.md's "The contract". Each body is fixed text, so that no response can
 // contain the name of a table or a host, a key, or a stack trace.
@@ -25,7 +21,7 @@ const RESPONSES = {
   invalid_json: error(400, "Invalid JSON"),
   request_timeout: error(408, "Request timeout"),
   body_too_large: error(413, "Request body too large"),
-  method_not_allowed: error(405, "Method not allowed", { Allow: METHODS }),
+  method_not_allowed: { ...error(405, "Method not allowed"), headers: { Allow: METHODS } },
   preflight: {
     status: 204,
     body: null,
