@@ -339,9 +339,8 @@ function load({
     }),
     ...(hasStorage && storage), // Otherwise, the names are not defined, and using them throws.
   };
-  let nameNow = name;
   const page = {
-    readName: () => nameNow,
+    readName: () => name,
     showAddOn: () => record("shows the add-on"),
     showText: (text: string) => record(`shows: ${text}`),
   };
@@ -359,7 +358,7 @@ function load({
     startPage,
     /** Lets the user type a name, after which the add-on calls the page's `begin`. */
     type(typed: string) {
-      nameNow = typed;
+      name = typed;
       begin();
     },
     /** Lets panel.js ask about a name until there is an answer. */

@@ -77,10 +77,10 @@ Deno.test("back up: the page's commands export 10 keys, show that 5 are gone, an
   const { db } = dataApi;
   const path = (name: string) => fileURLToPath(new URL(name, folder.url));
   const exportTo = (name: string) => runCommand("--read-only", server.url, { file: path(name) });
-  const [curl = ""] = (await readBlocks("docs/operate.md", "sh", "Back up"))
-    .filter((block) => block.startsWith("curl"));
+  const blocks = await readBlocks("docs/operate.md", "sh", "Back up");
+  const commandOf = (program: string) => blocks.find((block) => block.startsWith(program))!;
   const bringBack = async () => {
-    const filledIn = curl.replace("https://<ref>.supabase.co", dataApi.url)
+    const filledIn = commandOf("curl").replace("https://<ref>.supabase.co", dataApi.url)
       .replace("<secret key>", LOCAL_SERVICE.SECRET_KEY).replace("../<file>", () => path("old"));
     const { stdout } = await runLine(filledIn);
     return JSON.parse(stdout).length;
@@ -99,9 +99,7 @@ Deno.test("back up: the page's commands export 10 keys, show that 5 are gone, an
   await db.exec(`delete from activation_keys
     where id in (select id from activation_keys order by id limit 5)`);
   await exportTo("new");
-  const [diff = ""] = (await readBlocks("docs/operate.md", "sh", "Back up"))
-    .filter((block) => block.startsWith("git"));
-  const files = diff.replace("../<old file>", () => path("old"))
+  const files = commandOf("git").replace("../<old file>", () => path("old"))
     .replace("../<new file>", () => path("new")).replace("../<file>", () => path("changes"));
   await runLine(files).catch(() => {}); // Git exits with 1 where there is a difference.
   const changes = await Deno.readTextFile(path("changes.diff"));

@@ -52,12 +52,13 @@ Deno.test("first use: the page's function has the types that it says", async () 
 });
 
 /** If such a name were a part of an address or a filter, it would find used keys, too. */
-const NAMES = ["x,curr_user.not.is.null", `a,b.c:d(e)"f"\\g`, "null", " a", "is.null", "小雪"];
+const HARMFUL = "x,curr_user.not.is.null";
+const ODD = [" a", "null", "true", "{a}", `a,b.c:d(e)"f"\\g`, "100%_*", "is.null", "O'Dea", "小雪"];
 
 Deno.test("first use: on the local stack", async (test) => {
   await using backEnd = await startBackEnd(service.settings.API_URL);
   const { recordFirstUse } = backEnd;
-  for (const name of NAMES) {
+  for (const name of [HARMFUL, ...ODD]) {
     await test.step(`${name} gets an unused key, gets it again, and gets no other key`, async () => {
       await using product = await service.issueKeys([null, "Bessie"]);
       const { keys: [unused, bessies], project_id } = product;

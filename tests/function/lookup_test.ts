@@ -47,7 +47,6 @@ for (const { when, answer, outcome } of SOUND) {
   Deno.test(`lookup: ${when} → ${outcome}, after one attempt`, async () => {
     const seen = await simulate([answer]);
     assertEquals([seen.outcome, seen.attemptsAt.length, seen.log.length], [outcome, 1, 0]);
-    assertEquals(seen.timers, 0, "number of timers left running");
   });
 }
 
@@ -129,12 +128,10 @@ Deno.test("lookup: a 503, and then silence → the 503 is logged, after two atte
   assertLogged(seen, "57P01", 503);
 });
 
-/** Fails unless there is one line, which says this, within the time that a lookup has. */
+/** Fails unless there is one line, which says this. */
 function assertLogged(seen: Awaited<ReturnType<typeof simulate>>, code: string, status: number) {
   const line = { event: "lookup_failed", code, status, duration_ms: seen.ms };
   assertEquals(seen.log, [JSON.stringify(line)]);
-  assert(seen.ms <= LIMITS.lookupMs, `took ${seen.ms} ms`);
-  assertEquals(seen.timers, 0, "number of timers left running");
 }
 
 // `LOOKUP.path` has the address of the query.
@@ -277,11 +274,11 @@ Deno.test("lookup: 100 lookups within 2 s get a 503 each time → 8 pools of con
 /**
  * Lets lookups begin, and time pass until they have ended. The last answer is that to all further
  * queries. Meanwhile, the computer's wall clock jumps, as a user or a time server may set it. No
- * lookup may depend on that clock.
+ * lookup may depend on that clock, take longer than its limit, or leave a timer running.
  */
 async function simulate(
   answers: Answer[],
-  // When lookups begin, in ms; what `Math.random` returns; how many pools can be made.
+  // When lookups begin, in ms; what `Math.random` returns; how many pools can be made; and the keys.
   { beginAt = [0], random = 0.5, pools = 9, keys = ["key 1"] } = {},
 ) {
   // `outcome`, `ms` and `timers` (that still run) are of the lookup that ends last.
@@ -337,5 +334,7 @@ async function simulate(
     time.setSystemTime(wallClockMs);
     await time.tickAsync(4_000); // 12 s in all.
   }
+  assert(seen.ms <= LIMITS.lookupMs, `took ${seen.ms} ms`);
+  assertEquals(seen.timers, 0, "number of timers left running");
   return seen;
 }

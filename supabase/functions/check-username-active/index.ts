@@ -22,6 +22,7 @@ if (!url || secretKeys.length === 0) {
   const missing = url ? "SUPABASE_SECRET_KEYS or SUPABASE_SERVICE_ROLE_KEY" : "SUPABASE_URL";
   throw new Error(`check-username-active cannot start: it needs the variable ${missing}.`);
 }
+// Shared by all requests: making a supabase-js client costs more CPU time than a response.
 const lookUp = createLookup(url, secretKeys);
 
 export default {

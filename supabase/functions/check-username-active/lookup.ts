@@ -130,7 +130,7 @@ function createConnections() {
   }
 }
 
-// Tells whether another attempt may succeed after a failure with this status and code.
+/** Tells whether another attempt may succeed after a failure with this status and code. */
 const isTransient = (status: number, code: unknown) =>
   // There was no whole response; or it was cut, which Deno does not always notice.
   status === 0 || status === 200 ||

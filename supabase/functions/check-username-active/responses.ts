@@ -2,7 +2,7 @@ import { corsHeaders } from "@supabase/supabase-js/cors";
 
 const METHODS = "POST, OPTIONS";
 
-/** The headers of every response. */
+// The headers of every response.
 const HEADERS = {
   "Access-Control-Allow-Origin": "*",
   "Cache-Control": "no-store",
