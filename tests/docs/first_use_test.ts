@@ -1,80 +1,56 @@
-/**
- * The function of `docs/operate.md` that records the first use of a key. It is taken from the page as
- * it stands there, and runs in a process of its own, as an operator's back end.
- */
-import { assertEquals } from "@std/assert";
-import { fileURLToPath } from "node:url";
-import { run } from "../../tools/command.ts";
-import { startFunction } from "../../tools/function_process.ts";
+/** `docs/first_use.ts`, which an operator's back end copies: it records the first use of a key. */
+import { assert, assertEquals } from "@std/assert";
+import process from "node:process";
+import { setTimeout as sleep } from "node:timers/promises";
+import * as z from "zod";
 import { serveOnLoopback } from "../../tools/loopback.ts";
-import { FUNCTION_FOLDER, LOCAL_SERVICE } from "../../tools/project.ts";
-import { makeTempFolder } from "../../tools/temp_folder.ts";
+import { LOCAL_SERVICE } from "../../tools/project.ts";
 import { ACTIVE, NOT_FOUND } from "../support/contract.ts";
-import { readBlocks } from "../support/pages.ts";
 import { assertResponse } from "../support/requests.ts";
 import * as service from "../support/service_under_test.ts";
 
 const KEY = "2b7e4c80-91d5-4f36-a0c8-6e13d9f52741";
 const PROJECT_ID = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
 
-// The folder has the function's `deno.json`, and so its versions of supabase-js and zod.
-const folder = await makeTempFolder(FUNCTION_FOLDER);
-const index = new URL("index.ts", folder.url);
-const [block = ""] = await readBlocks("docs/operate.md", "ts");
-await Deno.writeTextFile(
-  index,
-  `${block}
-  export default {
-    async fetch(request: Request) {
-      const [id, project_id, name] = await request.json();
-      const result = await recordFirstUse(id, project_id, name).catch(() => "it throws");
-      return Response.json(result);
-    },
-  };`,
-);
-Deno.test.afterAll(() => folder[Symbol.asyncDispose]());
-
-/** Starts the back end on a Data API. Returns a function that records a first use. */
-async function startBackEnd(apiUrl: string) {
-  const env = { BACK_END_SECRET_KEY: LOCAL_SERVICE.SECRET_KEY };
-  const { url, ...backEnd } = await startFunction(apiUrl, { folder: folder.url, env });
-  const recordFirstUse = async (...values: [key: string, project_id: string, name: string]) => {
-    const body = JSON.stringify(values);
-    return await (await fetch(url, { method: "POST", body })).json();
-  };
-  return { ...backEnd, recordFirstUse };
+/**
+ * Loads the file for a Data API, whose address it reads when it is loaded. Returns a function that
+ * calls it, and tells what it returns or throws.
+ */
+async function load(apiUrl: string) {
+  process.env.SUPABASE_URL = apiUrl;
+  process.env.BACK_END_SECRET_KEY = LOCAL_SERVICE.SECRET_KEY;
+  const { recordFirstUse }: typeof import("../../docs/first_use.ts") = await import(
+    `../../docs/first_use.ts?${apiUrl}`
+  );
+  return (values: unknown) =>
+    recordFirstUse(values).catch((error) =>
+      error instanceof z.ZodError ? "throws a ZodError" : "throws"
+    );
 }
-
-Deno.test("first use: the page's function has the types that it says", async () => {
-  const config = `--config=${fileURLToPath(new URL("deno.json", folder.url))}`;
-  const { code, stderr } = await run(Deno.execPath(), ["check", config, fileURLToPath(index)]);
-  assertEquals(code, 0, stderr);
-});
 
 /** If such a name were a part of an address or a filter, it would find used keys, too. */
 const HARMFUL = "x,curr_user.not.is.null";
 const ODD = [" a", "null", "true", "{a}", `a,b.c:d(e)"f"\\g`, "100%_*", "is.null", "O'Dea", "小雪"];
 
 Deno.test("first use: on the local stack", async (test) => {
-  await using backEnd = await startBackEnd(service.settings.API_URL);
-  const { recordFirstUse } = backEnd;
-  for (const name of [HARMFUL, ...ODD]) {
-    await test.step(`${name} gets an unused key, gets it again, and gets no other key`, async () => {
+  const recordFirstUse = await load(service.settings.API_URL);
+  for (const username of [HARMFUL, ...ODD]) {
+    await test.step(`${username} gets an unused key, gets it again, and gets no other key`, async () => {
       await using product = await service.issueKeys([null, "Bessie"]);
       const { keys: [unused, bessies], project_id } = product;
-      const otherProject = crypto.randomUUID();
-      assertEquals(await recordFirstUse(KEY, project_id, name), false, "no such key");
-      assertEquals(
-        await recordFirstUse(unused!.id, otherProject, name),
-        false,
-        "another project_id",
-      );
-      assertEquals(await recordFirstUse(unused!.id, project_id, name), true, "at first");
-      assertEquals(await recordFirstUse(unused!.id, project_id, name), true, "again");
-      assertEquals(await recordFirstUse(unused!.id, project_id, "Bessie"), false, "another user");
-      assertEquals(await recordFirstUse(bessies!.id, project_id, name), false, "Bessie's key");
+      const calls = [
+        { when: "no such key", key: KEY, returns: false },
+        { when: "other product", key: unused!.id, project_id: PROJECT_ID, returns: false },
+        { when: "at first", key: unused!.id, returns: true },
+        { when: "again", key: unused!.id, returns: true },
+        { when: "another user", key: unused!.id, username: "Bessie", returns: false },
+        { when: "Bessie's key", key: bessies!.id, returns: false },
+      ];
+      for (const { when, returns, ...values } of calls) {
+        assertEquals(await recordFirstUse({ project_id, username, ...values }), returns, when);
+      }
       // The service finds both users afterwards, so Bessie's key is still hers.
-      await assertResponse(service.ask(project_id, name), ACTIVE);
+      await assertResponse(service.ask(project_id, username), ACTIVE);
       await assertResponse(service.ask(project_id, "Bessie"), ACTIVE);
       await assertResponse(service.ask(project_id, "Charles"), NOT_FOUND);
     });
@@ -83,13 +59,39 @@ Deno.test("first use: on the local stack", async (test) => {
   await test.step("of twenty users who come at once for one key, one gets it", async () => {
     await using product = await service.issueKeys([null]);
     const { keys: [key], project_id } = product;
-    const users = Array.from({ length: 20 }, (_, nth) => `user ${nth}`);
-    const results = await Promise.all(
-      users.map((user) => recordFirstUse(key!.id, project_id, user)),
+    const calls = Array.from(
+      { length: 20 },
+      (_, nth) => recordFirstUse({ key: key!.id, project_id, username: `user ${nth}` }),
     );
-    assertEquals(results.toSorted(), [...Array(19).fill(false), true]);
+    assertEquals((await Promise.all(calls)).toSorted(), [...Array(19).fill(false), true]);
   });
 });
+
+/** What an add-on might send in the place of a value. */
+const WRONG = {
+  key: [undefined, null, "", [KEY], `${KEY}#`, `${KEY}\n`, KEY.slice(1)],
+  project_id: [undefined, null, "", [PROJECT_ID], `${PROJECT_ID}#`, PROJECT_ID.slice(1)],
+  username: [undefined, null, "", ["Amelia"], "a".repeat(257), "a\0", "a\ud83d"],
+};
+const RIGHT = { key: KEY, project_id: PROJECT_ID, username: "Amelia" };
+
+for (const [field, values] of Object.entries(WRONG)) {
+  Deno.test(`first use: a ${field} that is missing or wrong → a ZodError, and no request`, async () => {
+    let requests = 0;
+    await using dataApi = serveOnLoopback(() => {
+      requests++;
+      return Response.json([]);
+    });
+    const recordFirstUse = await load(dataApi.url);
+    for (const value of values) {
+      const result = await recordFirstUse({ ...RIGHT, [field]: value });
+      assertEquals(result, "throws a ZodError", JSON.stringify(value));
+    }
+    assertEquals(requests, 0);
+    await recordFirstUse({ ...RIGHT, username: "🛩".repeat(256) });
+    assertEquals(requests, 2, "after a call with right values");
+  });
+}
 
 const AMELIAS_ROW = '[{"curr_user":"Amelia"}]';
 const BESSIES_ROW = '[{"curr_user":"Bessie"}]';
@@ -102,38 +104,71 @@ const RESPONSES = [
   { to: "update", status: 200, body: AMELIAS_ROW, result: true },
   // This is another caller's response. The select, which comes next, gets no row.
   { to: "update", status: 200, body: BESSIES_ROW, result: false },
-  { to: "update", status: 401, body: '{"message":"Invalid API key"}', result: "it throws" },
-  { to: "update", status: 503, body: '{"code":"PGRST002"}', result: "it throws" },
-  { to: "update", status: 200, body: "<h1>Welcome</h1>", result: "it throws" },
-  { to: "update", status: 404, body: "[]", result: "it throws" },
-  { to: "update", status: 206, body: "[]", result: "it throws" },
-  { to: "update", status: 200, body: "{}", result: "it throws" },
-  { to: "update", status: 307, body: "", result: "it throws" }, // It leads to an empty list.
+  { to: "update", status: 401, body: '{"message":"Invalid API key"}', result: "throws" },
+  { to: "update", status: 503, body: '{"code":"PGRST002"}', result: "throws" },
+  { to: "update", status: 200, body: "<h1>Welcome</h1>", result: "throws" },
+  { to: "update", status: 404, body: "[]", result: "throws" },
+  { to: "update", status: 206, body: "[]", result: "throws" },
+  { to: "update", status: 200, body: "{}", result: "throws" },
+  { to: "update", status: 307, body: "", result: "throws" }, // It leads to an empty list.
   { to: "select", status: 200, body: AMELIAS_ROW, result: true },
   { to: "select", status: 200, body: BESSIES_ROW, result: false },
   { to: "select", status: 200, body: '[{"curr_user":" Amelia"}]', result: false },
   { to: "select", status: 200, body: "[]", result: false },
-  { to: "select", status: 401, body: '{"message":"Invalid API key"}', result: "it throws" },
-  { to: "select", status: 200, body: "<h1>Welcome</h1>", result: "it throws" },
-  { to: "select", status: 404, body: "[]", result: "it throws" },
-  { to: "select", status: 206, body: "[]", result: "it throws" },
-  { to: "select", status: 200, body: "{}", result: "it throws" },
-  { to: "select", status: 200, body: '[{"curr_user":null}]', result: "it throws" },
+  { to: "select", status: 401, body: '{"message":"Invalid API key"}', result: "throws" },
+  { to: "select", status: 200, body: "<h1>Welcome</h1>", result: "throws" },
+  { to: "select", status: 404, body: "[]", result: "throws" },
+  { to: "select", status: 206, body: "[]", result: "throws" },
+  { to: "select", status: 200, body: "{}", result: "throws" },
+  { to: "select", status: 200, body: '[{"curr_user":null}]', result: "throws" },
+  { to: "select", status: 307, body: "", result: "throws" },
 ];
 
 Deno.test("first use: when the Data API responds", async (test) => {
   const noRow = { status: 200, body: "[]" };
   let responses = [noRow];
-  await using dataApi = serveOnLoopback(() => {
+  let paths: string[] = [];
+  await using dataApi = serveOnLoopback((request) => {
+    paths.push(new URL(request.url).pathname);
     const { status, body } = responses.shift() ?? noRow;
-    const headers = { "Content-Type": "application/json", "Location": "/" };
+    const headers = { "Content-Type": "application/json", "Location": "/elsewhere" };
     return new Response(body, { status, headers });
   });
-  await using backEnd = await startBackEnd(dataApi.url);
+  const recordFirstUse = await load(dataApi.url);
   for (const { to, result, ...response } of RESPONSES) {
     await test.step(`to the ${to} with ${response.status} and ${response.body} → ${result}`, async () => {
-      responses = to === "update" ? [response] : [noRow, response];
-      assertEquals(await backEnd.recordFirstUse(KEY, PROJECT_ID, "Amelia"), result);
+      [responses, paths] = [to === "update" ? [response] : [noRow, response], []];
+      assertEquals(await recordFirstUse(RIGHT), result);
+      assert(!paths.includes("/elsewhere"), "a redirect is followed");
     });
   }
+});
+
+/** Ways in which the body of a 200 stalls, and how many bytes come before, one each half second. */
+const STALLS: Record<string, number> = {
+  "behind the headers": 0,
+  "behind a byte": 1,
+  "byte by byte": Infinity,
+};
+
+Deno.test("first use: a body that stalls, in three ways at the same time → each call throws within 11 s", async () => {
+  const startedAt = performance.now();
+  await using dataApi = serveOnLoopback(async (request) => {
+    const { curr_user } = await request.json();
+    let left = STALLS[curr_user]!;
+    const body = new ReadableStream({
+      async pull(controller) {
+        if (left-- === 0) await sleep(12_000);
+        if (performance.now() - startedAt > 12_000) return controller.close();
+        controller.enqueue(new TextEncoder().encode("["));
+        await sleep(500);
+      },
+    });
+    return new Response(body);
+  });
+  const recordFirstUse = await load(dataApi.url);
+  const calls = Object.keys(STALLS).map((username) => recordFirstUse({ ...RIGHT, username }));
+  assertEquals(await Promise.all(calls), ["throws", "throws", "throws"]);
+  const tookMs = performance.now() - startedAt;
+  assert(tookMs < 11_000, `${tookMs} ms`);
 });
