@@ -25,7 +25,6 @@ const fetchOnly200: typeof fetch = async (input, init) => {
   const signal = AbortSignal.timeout(10_000); // Covers the body, too.
   const response = await fetch(input, { ...init, redirect: "manual", signal });
   if (response.status === 200) return response;
-  await response.body?.cancel();
   throw new Error(`The Data API responded with ${response.status}`);
 };
 const supabase = createClient(process.env.SUPABASE_URL!, process.env.BACK_END_SECRET_KEY!, {

@@ -7,7 +7,7 @@ import { VERSIONS } from "../../tools/command.ts";
 import { FUNCTION_FOLDER, FUNCTION_FOLDER_PATH as FOLDER } from "../../tools/project.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { PAGES, readPage } from "../support/pages.ts";
-import { uploadFunction } from "./supabase_cli.ts";
+import { runOnPlatform, uploadFunction } from "../support/supabase_cli.ts";
 
 Deno.test("functions deploy: it uploads exactly the function's files, and lets callers in without a token", async () => {
   await using folder = await makeTempFolder();
@@ -18,6 +18,15 @@ Deno.test("functions deploy: it uploads exactly the function's files, and lets c
   assertEquals(metadata.entrypoint_path, `${FOLDER}index.ts`);
   assertEquals(metadata.import_map_path, `${FOLDER}deno.json`);
   assertEquals(metadata.verify_jwt, false, "fix supabase/config.toml");
+});
+
+// As where rows are missing: `docs/operate.md`, "All users are locked, or rows are missing".
+Deno.test("functions delete: it takes the function away, and asks nothing; functions deploy brings it back", async () => {
+  await using folder = await makeTempFolder();
+  const { request: deletion } = await runOnPlatform("functions delete");
+  assertEquals(deletion, "DELETE /v1/projects/<ref>/functions/check-username-active");
+  const { request: deployment } = await uploadFunction(folder.url);
+  assertEquals(deployment, "POST /v1/projects/<ref>/functions/deploy");
 });
 
 for (const page of [...PAGES, ".github/workflows/ci.yml", ".ci/run"]) {

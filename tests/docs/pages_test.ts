@@ -1,6 +1,6 @@
 /** The pages match the project. */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { PROJECT } from "../../tools/project.ts";
+import { FUNCTION_FOLDER_PATH, PROJECT } from "../../tools/project.ts";
 import * as CONTRACT from "../support/contract.ts";
 import { PAGES, readBlocks, readPage } from "../support/pages.ts";
 
@@ -53,4 +53,28 @@ Deno.test("pages: no SQL and no command of docs/operate.md has a gap for a custo
       }
     }
   }
+});
+
+// Another text than a UUID could change what an address asks for.
+Deno.test("pages: an address in code has no gap but <ref>, <service>, <key> and <project_id>", async () => {
+  for (const page of PAGES) {
+    // An address ends at a blank or a quotation mark, which a gap may contain.
+    const addresses = (await readPage(page)).match(
+      /(https?:\/|\/rest|\/functions)\/(<[^<>]*>|[^\s"`])*/g,
+    );
+    for (const address of addresses ?? []) {
+      for (const [, gap = ""] of address.matchAll(/<([^<>]*)>/g)) {
+        assert(["ref", "service", "key", "project_id"].includes(gap), `<${gap}> in ${address}`);
+      }
+    }
+  }
+});
+
+Deno.test("pages: docs/first_use.ts is tested with the function's packages, which docs/back-end.md names", async () => {
+  const importsOf = async (path: string) => JSON.parse(await readPage(path)).imports;
+  const { "@supabase/supabase-js": supabase, zod } = await importsOf("deno.json");
+  const functions = await importsOf(`${FUNCTION_FOLDER_PATH}deno.json`);
+  assertEquals([supabase, zod], [functions["@supabase/supabase-js"], functions.zod]);
+  const page = await readPage("docs/back-end.md");
+  for (const name of [supabase, zod]) assertStringIncludes(page, name.replace("npm:", ""));
 });

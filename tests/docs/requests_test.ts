@@ -1,13 +1,15 @@
 /**
- * The requests on `docs/operate.md` and in `README.md`, sent as they stand there to the service under
- * test. They are found by their language and the heading above them, and their placeholders, such as
- * `<secret key>`, are filled in. So who edits a heading edits it here, too.
+ * The requests on the pages, sent as they stand there to the service under test. They are found by
+ * their language and the heading above them, and their placeholders, such as `<secret key>`, are
+ * filled in. So who edits a heading edits it here, too.
  */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { fileURLToPath } from "node:url";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
+import { ACTIVE, NOT_FOUND } from "../support/contract.ts";
 import { readBlocks } from "../support/pages.ts";
 import { runLine } from "../support/processes.ts";
+import { assertResponse } from "../support/requests.ts";
 import * as service from "../support/service_under_test.ts";
 
 /**
@@ -52,33 +54,67 @@ Deno.test('requests: curl under "Change a single key", with the page\'s file →
   assertStringIncludes(stdout, "HTTP/1.1 200");
 });
 
-/** Sends the first request under a heading of `docs/operate.md`. Returns its status. */
-async function sendBlock(heading: string, values: Record<string, string>) {
-  const [block = ""] = await readBlocks("docs/operate.md", "http", heading);
-  const [head = "", body = null] = fillIn(block, values).split("\n\n");
-  const [request = "", ...headers] = head.split("\n");
-  const [method = "", url = ""] = request.split(" ");
-  const response = await fetch(url, {
-    method,
-    headers: headers.map((header) => header.split(": ") as [string, string]),
-    body,
-  });
-  await response.bytes();
-  return response.status;
-}
+const BACK_END = "docs/back-end.md";
 
-Deno.test('requests: the POST under "Issue keys", sent twice → 201, and then 409', async () => {
-  const values = { key: crypto.randomUUID(), project_id: crypto.randomUUID() };
-  const statuses = [await sendBlock("Issue keys", values), await sendBlock("Issue keys", values)];
-  await service.changeKeys("DELETE", `?id=eq.${values.key}`);
-  assertEquals(statuses, [201, 409]);
-});
+/** Sends a request of a page. Returns the status and the body, with a blank between them. */
+async function sendBlock(block: string, values: Record<string, string>) {
+  const [head = "", body = null] = fillIn(block, values).split("\n\n");
+  const [request = "", ...lines] = head.split("\n");
+  const [method = "", url = ""] = request.split(" ");
+  const headers = lines.map((line) => line.split(": ") as [string, string]);
+  const response = await fetch(url, { method, headers, body });
+  return `${response.status} ${await response.text()}`;
+}
 
 Deno.test('requests: the POST under "Watch" → 200 for a name with a key, and 499 for another one', async () => {
   await using monitor = await service.issueKeys(["monitor"]);
   const { project_id } = monitor;
-  assertEquals(await sendBlock("Watch", { project_id, name: "monitor" }), 200);
-  assertEquals(await sendBlock("Watch", { project_id, name: "nobody" }), 499);
+  const [post = ""] = await readBlocks("docs/operate.md", "http", "Watch");
+  const statusFor = async (name: string) => parseInt(await sendBlock(post, { project_id, name }));
+  assertEquals(await statusFor("monitor"), 200);
+  assertEquals(await statusFor("nobody"), 499);
+});
+
+Deno.test('requests: the POST under "Issue a key", sent twice → 201, and then 409', async () => {
+  const values = { key: crypto.randomUUID(), project_id: crypto.randomUUID() };
+  const [post = ""] = await readBlocks(BACK_END, "http", "Issue a key");
+  const statuses = [];
+  for (const _nth of [1, 2]) statuses.push(parseInt(await sendBlock(post, values)));
+  await service.changeKeys("DELETE", `?id=eq.${values.key}`);
+  assertEquals(statuses, [201, 409]);
+});
+
+Deno.test("requests: those of the first use give Amelia an unused key of the product, and no other", async () => {
+  await using product = await service.issueKeys([null, "Bessie"]);
+  const { keys: [unused, bessies], project_id } = product;
+  const uses = [
+    { key: bessies!.id, project_id, patch: [], get: ["Bessie"] },
+    { key: unused!.id, project_id: crypto.randomUUID(), patch: [], get: [] },
+    { key: unused!.id, project_id, patch: ["Amelia"], get: ["Amelia"] },
+    { key: unused!.id, project_id, patch: [], get: ["Amelia"] }, // It is repeated.
+  ];
+  const [patch = "", get = ""] = await readBlocks(BACK_END, "http", "The first use in other");
+  for (const use of uses) {
+    const values = { key: use.key, project_id: use.project_id, name: "Amelia" };
+    const responseWith = (names: string[]) =>
+      `200 ${JSON.stringify(names.map((curr_user) => ({ curr_user })))}`;
+    assertEquals(await sendBlock(patch, values), responseWith(use.patch));
+    assertEquals(await sendBlock(get, values), responseWith(use.get));
+  }
+});
+
+Deno.test('requests: those under "Revoke a key, or change its name" change one key, and show it', async () => {
+  await using product = await service.issueKeys(["Amelia", "Bessie"]);
+  const { keys: [amelias], project_id } = product;
+  const values = { key: amelias!.id, name: "Charles" };
+  const blocks = await readBlocks(BACK_END, "http", "Revoke a key, or change its name");
+  const [remove = "", rename = ""] = blocks;
+  assertStringIncludes(await sendBlock(rename, values), '"curr_user":"Charles"');
+  await assertResponse(service.ask(project_id, "Charles"), ACTIVE);
+  assertStringIncludes(await sendBlock(remove, values), '"curr_user":"Charles"');
+  await assertResponse(service.ask(project_id, "Charles"), NOT_FOUND);
+  assertEquals(await sendBlock(remove, values), "200 []");
+  await assertResponse(service.ask(project_id, "Bessie"), ACTIVE);
 });
 
 // The unused key of `supabase/seed.sql`. Each start of the local stack has it anew.

@@ -4,8 +4,9 @@ import { fileURLToPath } from "node:url";
 import { assert } from "@std/assert";
 import { serveOnLoopback } from "../../tools/loopback.ts";
 import { PROJECT, SEEDED } from "../../tools/project.ts";
-import { readPage } from "../support/pages.ts";
-import { runLine } from "../support/processes.ts";
+import { makeTempFolder } from "../../tools/temp_folder.ts";
+import { readPage } from "./pages.ts";
+import { runLine } from "./processes.ts";
 
 /** Variables with which a command would pass that asks a question where a person runs it. */
 const { CI: _ci, SUPABASE_YES: _yes, npm_config_yes: _npx, ...ENV } = process.env;
@@ -27,28 +28,42 @@ export async function runCommand(text: string, remote: string, { file = "", env 
 }
 
 /**
- * Runs the page's deployment of the function on a stand-in for the platform, and writes the files
- * that it uploads into a folder. Returns their names, and the metadata.
+ * Runs the page's command that has this text on a stand-in for the platform. Returns the one request
+ * that changes something there, such as `DELETE /v1/projects/…`, and its form.
  */
-export async function uploadFunction(folder: URL) {
-  const forms: FormData[] = [];
+export async function runOnPlatform(text: string) {
+  await using folder = await makeTempFolder();
+  const ref = "a".repeat(20);
+  const changes: { request: string; form: FormData }[] = [];
   await using api = serveOnLoopback(async (request) => {
-    if (request.method === "GET") return Response.json({});
-    forms.push(await request.formData());
+    const { method, url } = request;
+    if (method === "GET") return Response.json({});
+    const form = method === "POST" ? await request.formData() : new FormData();
+    changes.push({ request: `${method} ${new URL(url).pathname.replace(ref, "<ref>")}`, form });
+    if (method === "DELETE") return new Response();
     const deployed = { id: "1", slug: "", name: "", status: "ACTIVE" };
     return Response.json({ ...deployed, version: 1 }, { status: 201 });
   });
-  const profile = new URL("profile.yaml", folder);
-  const text = `{ name: stand-in, project_host: supabase.co,
+  const profile = new URL("profile.yaml", folder.url);
+  const settings = `{ name: stand-in, project_host: supabase.co,
     api_url: "${api.url}", dashboard_url: "${api.url}" }`;
-  await Deno.writeTextFile(profile, text);
+  await Deno.writeTextFile(profile, settings);
   const env = {
     SUPABASE_ACCESS_TOKEN: `sbp_${"0123456789".repeat(4)}`,
     SUPABASE_PROFILE: fileURLToPath(profile),
   };
-  await runCommand("functions deploy", "a".repeat(20), { env });
-  const [form, ...others] = forms;
-  assert(form && others.length === 0, `${forms.length} uploads, not one`);
+  await runCommand(text, ref, { env });
+  const [change, ...others] = changes;
+  assert(change && others.length === 0, `${changes.length} changes, not one`);
+  return change;
+}
+
+/**
+ * Runs the page's deployment of the function, and writes the files that it uploads into a folder.
+ * Returns their names, the metadata, and the request.
+ */
+export async function uploadFunction(folder: URL) {
+  const { request, form } = await runOnPlatform("functions deploy");
   const files = form.getAll("file").filter((file) => file instanceof File);
   for (const file of files) {
     const url = new URL(file.name, folder);
@@ -56,5 +71,5 @@ export async function uploadFunction(folder: URL) {
     await Deno.writeFile(url, file.stream());
   }
   const metadata = JSON.parse(`${form.get("metadata")}`);
-  return { names: files.map(({ name }) => name), metadata };
+  return { names: files.map(({ name }) => name), metadata, request };
 }
