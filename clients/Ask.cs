@@ -35,7 +35,9 @@ static class Activation
         }
         catch (Exception exception) // Every exception: a time-out is no HttpRequestException.
         {
-            Trace.TraceWarning("check-username-active: " + exception.Message);
+            // The innermost one says what is wrong with TLS, for example.
+            var innermost = exception.GetBaseException();
+            Trace.TraceWarning("check-username-active: " + innermost.Message);
             return 0;
         }
     }

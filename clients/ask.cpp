@@ -1,6 +1,7 @@
 // Asks once, with libcurl and nlohmann/json, from a plugin of X-Plane for instance. Before a plugin
 // starts a thread, it calls curl_global_init(CURL_GLOBAL_DEFAULT) once.
 #include <atomic>
+#include <csignal>
 #include <string>
 
 #include <curl/curl.h>
@@ -15,8 +16,8 @@ constexpr char PROJECT_ID[] = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
 // a second, but while DNS is silent, it goes on until the resolver gives up.
 std::atomic<bool> isUnloading{false};
 
-size_t onBody(char*, size_t, size_t, void*) { return 0; }  // Ends the transfer at the body.
-int onProgress(void*, curl_off_t, curl_off_t, curl_off_t, curl_off_t) { return isUnloading; }
+static size_t onBody(char*, size_t, size_t, void*) { return 0; }  // Ends the transfer at the body.
+static int onProgress(void*, curl_off_t, curl_off_t, curl_off_t, curl_off_t) { return isUnloading; }
 
 // Returns the status of the response, or 0 if there is none, or if username is not UTF-8. Takes up to
 // 10 s, or longer where DNS is silent, so call it in a thread of its own, and act on the result in the
@@ -29,6 +30,15 @@ long ask(const std::string& username) {
   } catch (const nlohmann::json::exception&) {
     return 0;
   }
+#ifndef _WIN32
+  // Before version 7.88 or so, libcurl with OpenSSL lets a connection that breaks off raise SIGPIPE,
+  // which would end the simulator. The signal stays blocked in this thread: whoever unblocks it at
+  // the end gets one that has come in the meantime.
+  sigset_t pipe;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
+#endif
   CURL* curl = curl_easy_init();
   if (!curl) return 0;
   curl_slist* headers = curl_slist_append(nullptr, "Content-Type: application/json");

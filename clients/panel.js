@@ -1,15 +1,15 @@
 // Asks whether a user has an active key, from an in-game panel of Microsoft Flight Simulator, and
 // keeps a user unlocked who is offline. This is a classic script, in the ES2017 of the simulator's
-// engine. Copy it whole, change the two constants, rename `activation` (add-ons may share a page),
-// and load it after /JS/common.js and /JS/dataStorage.js, which has GetStoredData and SetStoredData.
-// README.md, beside this file, shows how to call it, and has the rules that the comments name.
-const activation = (() => {
-  const SERVICE = "https://<ref>.supabase.co/functions/v1/check-username-active";
-  const PROJECT_ID = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
+// engine. Copy it without a change, and load it after /JS/common.js and /JS/dataStorage.js, which has
+// GetStoredData and SetStoredData. README.md, beside this file, shows how to call it, and has the
+// rules that the comments name.
 
+// Makes the asking of one add-on. `service` is the address of the function, and `projectId` is the
+// UUID of the add-on. (A function, because several add-ons on a page may load this file.)
+function createActivation(service, projectId) {
   // Rule 2: one entry for the product. It has the time of the last 200, in seconds since 1970, a
   // space, and the name, URL-encoded: nobody knows whether the storage keeps more than ASCII.
-  const ENTRY = "check-username-active." + PROJECT_ID;
+  const ENTRY = "check-username-active." + projectId;
   const DAY_S = 24 * 60 * 60;
   let latest = {}; // The latest asking.
 
@@ -55,21 +55,20 @@ const activation = (() => {
     if (status === 200) return "active";
     if (status === 499) return "inactive";
     // Rule 6: a mistake of the add-on shows here. Each status is logged once an asking.
-    if (!logged.includes(status)) {
-      console.error("check-username-active: " + (status || "no response"));
-    }
+    if (!logged.includes(status)) console.error("check-username-active: " + status);
     logged.push(status);
     return "no answer";
   }
 
-  // Sends the question. Resolves to the status of the response, or to 0 if there is none.
+  // Sends the question. Resolves to the status of the response, or to a text that says why there is
+  // none.
   function post(username) {
     return new Promise((resolve) => {
       const request = new XMLHttpRequest(); // Not fetch, which cannot be ended in this engine.
-      const end = (status) => {
+      const end = (status, why = "no response") => {
         request.onreadystatechange = null;
         clearTimeout(timer);
-        resolve(status);
+        resolve(status || why);
         request.abort();
       };
       // Rule 4: wait 10 s at most, and not for the body's end. The status is 0 until it is there.
@@ -79,10 +78,10 @@ const activation = (() => {
         // Throws for a lone surrogate, which an old engine would send as another character.
         encodeURIComponent(username);
         // No header is set, because with one the engine would send a preflight first.
-        request.open("POST", SERVICE);
-        request.send(JSON.stringify({ username, project_id: PROJECT_ID }));
+        request.open("POST", service);
+        request.send(JSON.stringify({ username, project_id: projectId }));
       } catch (error) {
-        end(0);
+        end(0, error.message); // For instance because `service` is not an address.
       }
     });
   }
@@ -116,4 +115,4 @@ const activation = (() => {
   }
 
   return { checkActive, keepAsking, stopAsking, storedName };
-})();
+}

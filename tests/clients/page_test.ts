@@ -35,23 +35,33 @@ Deno.test("clients/README.md: JavaScript gets 200, and 499", async () => {
   assertEquals(await ask("nobody"), 499);
 });
 
-const chromium = Deno.env.get("CHROMIUM") ?? "";
-/** What the panel shows in the end. */
+/** What two add-ons on a page show for a name of `supabase/seed.sql`, the second one in brackets. */
 const PANELS = [
-  { name: SEEDED.username, shows: "The add-on" },
-  { name: "nobody", shows: "There is no active key for this name." },
+  { name: SEEDED.username, shows: "The add-on [There is no active key for this name.]" },
+  { name: "Zoë Brückner#4821", shows: "The add-on [The add-on]" },
 ];
+const SECOND_PRODUCT = "b41c7e08-52d9-4a63-8e1f-7d90ac35b216";
+const chromium = Deno.env.get("CHROMIUM") ?? "";
+const test = chromium ? Deno.test : Deno.test.ignore;
 
 for (const { name, shows } of PANELS) {
-  const test = { ignore: !chromium };
-  Deno.test(`clients/README.md: the panel in Chromium, for ${name} → ${shows}`, test, async () => {
-    const page = `<!doctype html><script>
-      // The developer's functions, and then what is on the page.
-      const readName = () => ${JSON.stringify(name)};
-      const showText = (text) => document.title = text;
-      const showAddOn = () => showText("The add-on");
-      ${STAND_INS} ${onService(PANEL)} ${ON_PAGE}
-    </script>`;
+  test(`clients/README.md: two panels in Chromium, for ${name} → ${shows}`, async () => {
+    // The developer's functions stand inside the function of the page.
+    const withFunctions = (addOn: string, product: string) =>
+      onService(ON_PAGE).replace(SEEDED.project_id, product).replace(
+        "(() => {",
+        `$&
+        const readName = () => ${JSON.stringify(name)};
+        const showText = (text) => {
+          ${addOn} = text;
+          document.title = first + " [" + second + "]";
+        };
+        const showAddOn = () => showText("The add-on");`,
+      );
+    const page = `<!doctype html><meta charset="utf-8">
+      <script>let first, second; ${STAND_INS}</script>
+      <script>${PANEL}</script><script>${withFunctions("first", SEEDED.project_id)}</script>
+      <script>${PANEL}</script><script>${withFunctions("second", SECOND_PRODUCT)}</script>`;
     const html = { headers: { "Content-Type": "text/html" } };
     await using simulator = serveOnLoopback(() => new Response(page, html));
     await using profile = await makeTempFolder();

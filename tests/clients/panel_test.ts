@@ -17,8 +17,8 @@ import { readBlocks, readPage } from "../support/pages.ts";
 
 const PRODUCT = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
 const SERVICE = "https://<ref>.supabase.co/functions/v1/check-username-active";
-/** When each test begins, in seconds since 1970. */
-const NOW_S = 2_000_000;
+const OTHER_PRODUCT = "b41c7e08-52d9-4a63-8e1f-7d90ac35b216"; // Of another add-on on the page.
+const NOW_S = 2_000_000; // When each test begins, in seconds since 1970.
 const DAY_S = 86_400;
 
 const PANEL = await readPage("clients/panel.js");
@@ -117,29 +117,22 @@ Deno.test("panel.js: rule 2: a name outside ASCII is stored in ASCII, and counts
 });
 
 // The engine would send U+FFFD for it, and so two names could become one.
-Deno.test("panel.js: it asks nothing about a name with a lone surrogate, and locks", async () => {
+Deno.test("panel.js: it asks nothing about a name with a lone surrogate, logs the error's message, and locks", async () => {
   const panel = load();
   panel.ask("a\ud83d");
   await panel.pass(1);
-  assertEquals(panel.happened(), ["logs no response", "locks: no answer"]);
+  assertEquals(panel.happened(), ["logs URI malformed", "locks: no answer"]);
 });
 
-Deno.test("panel.js: rule 1: asking about Bessie ends the asking about Amelia, which pauses", async () => {
+Deno.test("panel.js: rule 1: a new asking ends that about Amelia, which pauses, and that about Bessie, whose response comes late", async () => {
   const panel = load();
   panel.ask("Amelia");
   await panel.respond(503);
   panel.ask("Bessie");
+  panel.ask("Charles");
   panel.happened();
-  await panel.pass(9); // Amelia's pause would end after 5 s, and Bessie's question has 10 s.
-  assertEquals(panel.happened(), []);
-});
-
-Deno.test("panel.js: rule 1: asking about Bessie ends the asking about Amelia, whose response comes late", async () => {
-  const panel = load();
-  panel.ask("Amelia");
-  panel.ask("Bessie");
-  panel.happened();
-  await panel.respond(200, { request: 0 }); // Amelia's.
+  await panel.respond(200, { request: 1 }); // Bessie's.
+  await panel.pass(9); // Amelia's pause would end after 5 s, and Charles's question has 10 s.
   assertEquals(panel.happened(), []);
 });
 
@@ -170,19 +163,20 @@ for (const { random, pausesS } of PAUSES) {
       await panel.pass(pauseS - 0.1);
       panel.happened();
       await panel.pass(0.1);
-      const happens = ["asks about Amelia"];
-      assertEquals(panel.happened(), happens, `after ${pauseS} s`);
+      assertEquals(panel.happened(), ["asks about Amelia"], `after ${pauseS} s`);
     }
   });
 }
 
-Deno.test("panel.js: rule 4: after 10 s of silence, it locks", async () => {
+Deno.test("panel.js: rule 4: after 10 s of silence, it gives the request up, and locks", async () => {
   const panel = load();
   panel.ask("Amelia");
   await panel.pass(9.9);
   assertEquals(panel.happened(), ["asks about Amelia"]);
+  assertEquals(panel.openRequests(), 1);
   await panel.pass(0.2);
   assertEquals(panel.happened(), ["logs no response", "locks: no answer"]);
+  assertEquals(panel.openRequests(), 0);
 });
 
 Deno.test("panel.js: rule 4: a status that is there when time is up counts", async () => {
@@ -233,51 +227,82 @@ Deno.test("panel.js: rule 6: a status other than 200 and 499 is logged, a repeat
   assertEquals(logged, ["logs 400", "logs 201"]);
 });
 
+const CHECKING = "shows: Checking the key …";
+const NO_KEY = "shows: There is no active key for this name.";
+
 /** What the simulator's `RegisterViewListener` does with the listener, which is the page's `begin`. */
-type Listener = "calls" | "never calls" | "throws" | "is missing";
+type Listener = "calls" | "never calls" | "throws";
 
 /** When the code on the page asks, in seconds after its start. It asks once. */
 const STARTS: { listener: Listener; asksAfterS: number }[] = [
   { listener: "calls", asksAfterS: 0 },
   { listener: "never calls", asksAfterS: 5 },
   { listener: "throws", asksAfterS: 5 },
-  { listener: "is missing", asksAfterS: 5 },
 ];
 
 for (const { listener, asksAfterS } of STARTS) {
   Deno.test(`clients/README.md: RegisterViewListener ${listener} → the panel asks after ${asksAfterS} s, and shows the result`, async () => {
     const panel = load({ listener });
     panel.startPage();
-    const asks = ["shows: Checking the key …", "asks about Amelia"];
+    const asks = [CHECKING, "asks about Amelia"];
     await panel.pass(4.9);
     assertEquals(panel.happened(), asksAfterS === 0 ? asks : [], "at first");
     await panel.pass(0.1);
     assertEquals(panel.happened(), asksAfterS === 5 ? asks : [], "after 5 s");
     await panel.respond(499);
-    assertEquals(panel.happened(), ["shows: There is no active key for this name."]);
+    assertEquals(panel.happened(), [NO_KEY]);
   });
 }
 
-Deno.test("clients/README.md: the panel asks nothing without a name, and asks about a name that is typed later", async () => {
+Deno.test("clients/README.md: without a name at first, the panel asks after 5 s about the name that is there by then", async () => {
   const panel = load({ name: "" });
   panel.startPage();
-  await panel.pass(10);
+  await panel.pass(4);
+  panel.setName("Amelia");
   assertEquals(panel.happened(), []);
-  for (const name of ["Amelai", "Amelia"]) { // The first one is mistyped.
-    panel.type(name);
-    assertEquals(panel.happened(), ["shows: Checking the key …", `asks about ${name}`]);
-  }
-  panel.type("");
-  assertEquals(panel.happened(), [], "the name is deleted");
+  await panel.pass(1);
+  assertEquals(panel.happened(), [CHECKING, "asks about Amelia"]);
 });
 
-Deno.test("clients/README.md: two add-ons on one page both ask", async () => {
-  // The second add-on has renamed `activation`, as the page says.
-  const second = (code: string) => code.replaceAll(/\bactivation\b/g, "activation2");
-  const panel = load({ scripts: [PANEL, ON_PAGE, second(PANEL), second(ON_PAGE)] });
+Deno.test("clients/README.md: when a name was typed, the panel asks about it, and does not ask again after 5 s", async () => {
+  const panel = load({ name: "", listener: "never calls" });
+  panel.startPage();
+  panel.setName("Amelia");
+  panel.askAgain();
   await panel.pass(5);
-  const asks = ["shows: Checking the key …", "asks about Amelia"];
-  assertEquals(panel.happened(), [...asks, ...asks]);
+  assertEquals(panel.happened(), [CHECKING, "asks about Amelia"]);
+});
+
+Deno.test("clients/README.md: after a 499 and an activation, the panel asks about the same name again, and a 200 unlocks", async () => {
+  const panel = load();
+  panel.startPage();
+  await panel.respond(499);
+  panel.askAgain();
+  await panel.respond(200);
+  const asks = [CHECKING, "asks about Amelia"];
+  const unlocks = ["stores 2000000 Amelia", "shows the add-on"];
+  assertEquals(panel.happened(), [...asks, NO_KEY, ...asks, ...unlocks]);
+});
+
+Deno.test("clients/README.md: when the name is emptied, the asking ends, and the panel locks", async () => {
+  const panel = load();
+  panel.startPage();
+  panel.setName("");
+  panel.askAgain();
+  await panel.respond(200); // Of the asking that was ended.
+  assertEquals(panel.happened(), [CHECKING, "asks about Amelia", "shows: Enter your name."]);
+});
+
+Deno.test("clients/README.md: two add-ons on a page ask for their own product, and each keeps its own 200", async () => {
+  const otherPage = ON_PAGE.replace(PRODUCT, OTHER_PRODUCT);
+  const panel = load({ scripts: [PANEL, ON_PAGE, PANEL, otherPage] });
+  const [asks, otherAsks] = ["asks about Amelia", "asks about Amelia (the other add-on)"];
+  assertEquals(panel.happened(), [CHECKING, asks, CHECKING, otherAsks]);
+  // Neither has ended the other's asking.
+  await panel.respond(200, { request: 0 });
+  assertEquals(panel.happened(), ["stores 2000000 Amelia", "shows the add-on"]);
+  await panel.respond(200, { request: 1 });
+  assertEquals(panel.happened(), ["stores 2000000 Amelia (the other add-on)", "shows the add-on"]);
 });
 
 /** Loads the code into a new simulator. */
@@ -297,10 +322,15 @@ function load({
   time.reset();
   const events: string[] = [];
   const record = (event: string) => void events.push(event);
+  const inProduct = (event: string, product: string) =>
+    record(product === PRODUCT ? event : `${event} (the other add-on)`);
   const requests: XMLHttpRequest[] = [];
   class XMLHttpRequest {
+    isOpen = false;
     onreadystatechange = () => {};
-    abort() {}
+    abort() {
+      this.isOpen = false;
+    }
     change(readyState: number, status: number) {
       Object.assign(this, { readyState, status });
       this.onreadystatechange?.();
@@ -310,44 +340,47 @@ function load({
       this.change(1, 0);
     }
     send(body: string) {
-      const { username, ...others } = JSON.parse(body);
-      assertEquals(others, { project_id: PRODUCT });
-      record(`asks about ${username}`);
+      const { username, project_id, ...others } = JSON.parse(body);
+      assertEquals(others, {});
+      inProduct(`asks about ${username}`, project_id);
+      this.isOpen = true;
       requests.push(this);
     }
   }
-  let entry = stored ? `${NOW_S - stored.ageS} ${stored.name}` : "";
+  const entry = stored ? `${NOW_S - stored.ageS} ${stored.name}` : "";
+  const entries: Record<string, string> = { [`check-username-active.${PRODUCT}`]: entry };
   const storage = {
-    GetStoredData: () => entry,
-    SetStoredData(_key: string, text: string) {
+    GetStoredData: (key: string) => entries[key] ?? "",
+    SetStoredData(key: string, text: string) {
       if (!canWrite) throw new Error("full");
-      entry = text;
-      record(text ? `stores ${text}` : "clears the entry");
+      entries[key] = text;
+      inProduct(text ? `stores ${text}` : "clears the entry", key.split(".")[1]!);
     },
   };
-  let begin = () => {}; // The page's `begin`.
   const simulator = {
     XMLHttpRequest,
     console: { error: (text: string) => record(text.replace(/.*: /, "logs ")) },
     Math: { __proto__: Math, random: () => random },
-    ...(listener !== "is missing" && {
-      RegisterViewListener(_name: string, onReady: () => void) {
-        if (listener === "throws") throw new Error(listener);
-        begin = onReady;
-        if (listener === "calls") begin();
-      },
-    }),
+    RegisterViewListener(_name: string, onReady: () => void) {
+      if (listener === "throws") throw new Error(listener);
+      if (listener === "calls") onReady();
+    },
     ...(hasStorage && storage), // Otherwise, the names are not defined, and using them throws.
   };
+  let askAgain = () => {}; // The page's `ask`.
   const page = {
     readName: () => name,
     showAddOn: () => record("shows the add-on"),
     showText: (text: string) => record(`shows: ${text}`),
+    keepAsk: (ask: () => void) => askAgain = ask,
   };
   const globals = { ...simulator, ...page };
-  // As in a browser, an error ends the script, and not the timers that it has started.
+  // As in a browser, an error ends the script, and not the timers that it has started. The developer's
+  // own code stands inside the function of the page.
+  const onPage = ON_PAGE.replace("(() => {", "$& keepAsk(ask);");
   const code = `${scripts.join("\n")}
-    return { activation, startPage() { try { ${ON_PAGE} } catch {} } };`;
+    const activation = createActivation("${SERVICE}", "${PRODUCT}");
+    return { activation, startPage() { try { ${onPage} } catch {} } };`;
   const loaded = new Function(...Object.keys(globals), code)(...Object.values(globals));
   const { activation, startPage } = loaded;
   const unlock = () => record("unlocks");
@@ -356,11 +389,9 @@ function load({
     activation,
     /** Runs the code on the page. */
     startPage,
-    /** Lets the user type a name, after which the add-on calls the page's `begin`. */
-    type(typed: string) {
-      name = typed;
-      begin();
-    },
+    setName: (changed: string) => name = changed,
+    /** Calls the page's `ask`, as an add-on does when the name has changed or a key was activated. */
+    askAgain: () => askAgain(),
     /** Lets panel.js ask about a name until there is an answer. */
     ask: (name: string) => activation.keepAsking(name, unlock, lock),
     /** Responds to the last request, or to the one at an index. 0: no response. No body comes. */
@@ -368,6 +399,8 @@ function load({
       requests.at(request)?.change(readyState, status);
       return time.tickAsync(0);
     },
+    /** How many requests have neither ended nor been given up. */
+    openRequests: () => requests.filter(({ isOpen }) => isOpen).length,
     pass: (seconds: number) => time.tickAsync(1_000 * seconds),
     happened: () => events.splice(0),
   };
