@@ -36,6 +36,13 @@ const ENVIRONMENTS = [
   },
   { SUPABASE_SECRET_KEYS: '{"b":"B"}', SUPABASE_SERVICE_ROLE_KEY: "legacy", asks: ["B"] },
   { SUPABASE_SECRET_KEYS: "", SUPABASE_SERVICE_ROLE_KEY: "legacy", asks: ["legacy"] },
+  // As self-hosted Supabase sets it.
+  { SUPABASE_SECRET_KEYS: '{"default":""}', SUPABASE_SERVICE_ROLE_KEY: "legacy", asks: ["legacy"] },
+  {
+    SUPABASE_SECRET_KEYS: '{"default":null,"b":"","c":"C"}',
+    SUPABASE_SERVICE_ROLE_KEY: "legacy",
+    asks: ["C"],
+  },
 ];
 
 for (const { asks, ...env } of ENVIRONMENTS) {
@@ -58,7 +65,7 @@ for (const { asks, ...env } of ENVIRONMENTS) {
 const MISSING = [
   { env: { SUPABASE_URL: "" }, names: "SUPABASE_URL" },
   {
-    env: { SUPABASE_SECRET_KEYS: "{}" },
+    env: { SUPABASE_SECRET_KEYS: '{"default":""}' },
     names: "SUPABASE_SECRET_KEYS or SUPABASE_SERVICE_ROLE_KEY",
   },
 ];

@@ -10,13 +10,14 @@ import { createLookup } from "./lookup.ts";
 import { readActivationCheck } from "./request.ts";
 import { respond } from "./responses.ts";
 
-// The platform sets these variables, and nobody else can, so their form is not validated.
+// The platform sets these variables, so their form is not validated. A key may be empty or null:
+// self-hosted Supabase sets an empty `default` beside a legacy key.
 const url = Deno.env.get("SUPABASE_URL");
 const keysByName = Deno.env.get("SUPABASE_SECRET_KEYS") || "{}";
 const legacyKey = Deno.env.get("SUPABASE_SERVICE_ROLE_KEY");
 
-const { default: main, ...others }: Record<string, string> = JSON.parse(keysByName);
-const secretKeys = [main, ...Object.values(others)].filter((key) => key !== undefined);
+const { default: main = "", ...others }: Record<string, string> = JSON.parse(keysByName);
+const secretKeys = [main, ...Object.values(others)].filter((key) => key);
 if (secretKeys.length === 0 && legacyKey) secretKeys.push(legacyKey);
 if (!url || secretKeys.length === 0) {
   const missing = url ? "SUPABASE_SECRET_KEYS or SUPABASE_SERVICE_ROLE_KEY" : "SUPABASE_URL";
