@@ -62,7 +62,9 @@ function readArguments() {
       },
     });
     // Digits alone, because `Number` also takes "", "0x10" and "1e3".
-    const { port } = values;
+    const { port, deployed } = values;
+    // An unset variable of a script would otherwise serve the repository's own function.
+    if (deployed === "") throw new Error('--deployed needs a folder, not "".');
     if (/^\d{1,5}$/.test(port) && Number(port) <= 65_535) return values;
     throw new Error(`--port needs a number from 0 to 65535, not "${port}".`);
   } catch (error) {

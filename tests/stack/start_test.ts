@@ -21,12 +21,19 @@ Deno.test("start: --help prints its usage", async () => {
   assertStringIncludes(stdout, "Usage: deno task start [options]");
 });
 
-for (const port of ["", "1e3", "65536"]) {
-  Deno.test(`start: --port="${port}" ends with a message that says what a port is`, async () => {
-    const { code, stderr } = await startAndEnd(`--port=${port}`);
+/** Options that are wrong, and what `start` says of each. */
+const WRONG_OPTIONS = [
+  { option: "--port=", says: '--port needs a number from 0 to 65535, not "".' },
+  { option: "--port=1e3", says: '--port needs a number from 0 to 65535, not "1e3".' },
+  { option: "--port=65536", says: '--port needs a number from 0 to 65535, not "65536".' },
+  { option: "--deployed=", says: '--deployed needs a folder, not "".' },
+];
+
+for (const { option, says } of WRONG_OPTIONS) {
+  Deno.test(`start: ${option} ends with a message: ${says}`, async () => {
+    const { code, stderr } = await startAndEnd(option);
     assertEquals(code, 1, "exit code");
-    const sentence = `--port needs a number from 0 to 65535, not "${port}".`;
-    assertStringIncludes(stderr, sentence);
+    assertStringIncludes(stderr, says);
   });
 }
 
