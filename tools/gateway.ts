@@ -6,9 +6,6 @@ import { CHECK_PATH } from "./project.ts";
 /** What the local stack alone says of a path that is no edge function. */
 export const NO_FUNCTION = "There is no edge function at";
 
-/** How many headers the edge runtime's Deno accepts. Deno 2.9 accepts 128. */
-const MAX_HEADERS = 100;
-
 // Why Ctrl-C: a function in an endless loop prints nothing, and Deno's watcher cannot restart it.
 const NO_RESPONSE = "No response. Look at the terminal of `deno task start`. " +
   "If it shows nothing, end it with Ctrl-C, and start it again.";
@@ -28,12 +25,7 @@ export function startGateway(port: number, dataApiUrl: string, functionUrl: URL)
     respond(response, 503, NO_RESPONSE);
   });
   const server = createServer((request, response) => {
-    const { url = "", headers, rawHeaders } = request;
-    // A server that rejects headers hangs up while the gateway may still be sending the body, and
-    // then its response can be lost. So the gateway itself rejects them.
-    if (rawHeaders.length / 2 > MAX_HEADERS) {
-      return respond(response, 431, `There are more than ${MAX_HEADERS} headers.`);
-    }
+    const { url = "", headers } = request;
     // Java's HttpClient and `curl --http2` offer to upgrade. Deno 2.9 would respond with 400.
     delete headers.upgrade;
     // As on the platform, only the first segment tells the function, and its path begins with that.

@@ -1,138 +1,47 @@
-/** What depends on real connections: to the Data API, and from callers. */
-import { createServer } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
-import { gzipSync } from "node:zlib";
-import { assertEquals, assertRejects } from "@std/assert";
-import { listenOnLoopback, serveOnLoopback } from "../../tools/loopback.ts";
-import { startFunction } from "../../tools/function_process.ts";
-import * as CONTRACT from "../support/contract.ts";
-import { askAt, assertResponse, sendTo } from "../support/requests.ts";
-
-const { ACTIVE, DATABASE_ERROR, NOT_FOUND } = CONTRACT;
-const PRODUCT = "0d5c8f3e-27b1-4c6a-9e84-b1f6720a3d59";
-
-/** The Data API's lists of rows, as JSON. */
-const AMELIAS_ROW = `[{"project_id":"${PRODUCT}","curr_user":"Amelia"}]`;
-const BESSIES_ROW = `[{"project_id":"${PRODUCT}","curr_user":"Bessie"}]`;
-
-const OK = "HTTP/1.1 200 OK\r\n";
-/** Returns a whole response with such a list, as it is sent. */
-const ok = (list: string) => `${OK}Content-Length: ${list.length}\r\n\r\n${list}`;
-const AMELIAS_RESPONSE = ok(AMELIAS_ROW);
+/**
+ * Which pool of connections a query goes over, in exact time: a failure that may pass replaces the
+ * pool. (`real_connections_test.ts` shows that this heals connections that have gone bad.)
+ */
+import { assertEquals } from "@std/assert";
+import { KILLED, REJECTED, ROW, runLookups, SILENCE } from "../support/lookups.ts";
 
 /**
- * What the Data API sends for each attempt of a lookup of Amelia, byte for byte, before it closes
- * the connection; and the response of the function. The last text is that for all further attempts.
+ * When lookups begin, in milliseconds, and over which pool each of their queries goes: 1 is the first
+ * pool that is made, and 0 is Deno's own. `canMake` is how many pools can be made.
  */
-const RESPONSES: { when: string; answers: string[]; response: CONTRACT.Expected }[] = [
+const POOLS = [
+  // A rejected key says nothing against the connection.
+  { when: "a rejected key", answers: [REJECTED], beginAt: [1_000], asksOver: [1] },
+  // The second attempt already goes over the new pool.
+  { when: "a 503, and then a row", answers: [KILLED, ROW], beginAt: [1_000], asksOver: [1, 2] },
   {
-    when: "a dropped connection, then Amelia's row",
-    answers: ["", AMELIAS_RESPONSE],
-    response: ACTIVE,
+    // A pool is used for 300 ms at least. So the second lookup, whose 503 comes 299 ms after that of
+    // the first one, gets no third pool.
+    when: "two 503s within 299 ms, each followed by a row",
+    answers: [KILLED, ROW, KILLED, ROW],
+    beginAt: [1_000, 1_299],
+    asksOver: [1, 2, 2, 2],
   },
-  {
-    when: "a response cut by a byte, then Amelia's row",
-    answers: [AMELIAS_RESPONSE.slice(0, -1), AMELIAS_RESPONSE],
-    response: ACTIVE,
-  },
-  {
-    // A hosted project compresses what it sends, because Deno allows that.
-    when: "Amelia's row in gzip, without a length",
-    answers: [`${OK}Content-Encoding: gzip\r\n\r\n${gzipSync(AMELIAS_ROW).toString("latin1")}`],
-    response: ACTIVE,
-  },
-  {
-    // One query gets two responses. The first one, another caller's, has Bessie's row, and is
-    // rejected. The second attempt gets the empty list, which is Amelia's own.
-    when: "Bessie's row in front of Amelia's empty list, then that list alone",
-    answers: [ok(BESSIES_ROW) + ok("[]"), ok("[]")],
-    response: NOT_FOUND,
-  },
-  {
-    // This failure is final, so the row that would come next must not be asked for.
-    when: "a redirect, then Amelia's row",
-    answers: [AMELIAS_RESPONSE.replace("200 OK", "307 Elsewhere\r\nLocation: /"), AMELIAS_RESPONSE],
-    response: DATABASE_ERROR,
-  },
+  // The first attempts, at 0 and 175 ms, fail while the pool is too new. The third one, at 625 ms,
+  // replaces the pool, and the attempts after it do not, because their lookup began on pool 1.
+  { when: "only 503s", answers: [KILLED], beginAt: [0], asksOver: [1, 1, 1, 2, 2, 2] },
+  // Silence fails after 5,000 ms. Of the first two lookups, only one replaces the pool.
+  { when: "silence", answers: [SILENCE], beginAt: [0, 100, 6_000], asksOver: [1, 1, 2] },
+  { when: "no other pool", answers: [SILENCE], canMake: 1, beginAt: [0, 6_000], asksOver: [1, 1] },
+  { when: "no pool at all", answers: [SILENCE], canMake: 0, beginAt: [0, 6_000], asksOver: [0, 0] },
 ];
 
-let toSend: string[] = [];
-const server = createServer((socket) =>
-  socket.on("error", () => {}).on("data", async () => {
-    const text = toSend.length > 1 ? toSend.shift()! : toSend[0]!;
-    await sleep(200); // Longer than the callers wait who hang up, which is 100 ms.
-    socket.end(text, "latin1");
-  })
-);
-const dataApi = await listenOnLoopback(server);
-const { url, output, ...edgeFunction } = await startFunction(dataApi.url);
-Deno.test.afterAll(() => edgeFunction[Symbol.asyncDispose]());
-Deno.test.afterAll(() => dataApi[Symbol.asyncDispose]());
-
-for (const { when, answers, response } of RESPONSES) {
-  Deno.test(`connections: ${when} → ${response.status}`, async () => {
-    toSend = [...answers];
-    await assertResponse(askAt(url, PRODUCT, "Amelia"), response);
+for (const { when, answers, beginAt, canMake = 99, asksOver } of POOLS) {
+  Deno.test(`connections: ${when} → queries go over the pools ${asksOver}, and replaced ones are closed`, async () => {
+    const seen = await runLookups(answers, { beginAt, canMake });
+    assertEquals(seen.queries.map(({ pool }) => pool), asksOver);
+    assertEquals(seen.openPools, Math.min(canMake, 1));
   });
 }
 
-Deno.test("connections: callers who hang up disturb nobody, and nothing is logged", async () => {
-  toSend = [AMELIAS_RESPONSE];
-  const before = output();
-  const body = JSON.stringify({ username: "Amelia", project_id: PRODUCT });
-  const unfinishedBody = new TransformStream().readable; // Nothing of it comes.
-  for (const sent of [body, unfinishedBody]) {
-    const hangUp = { body: sent, signal: AbortSignal.timeout(100) };
-    await assertRejects(() => sendTo(url, hangUp), Error, "due to timeout");
-  }
-  // This lookup ends after those of the callers who hung up, so what these log is printed by then.
-  await assertResponse(askAt(url, PRODUCT, "Amelia"), ACTIVE);
-  assertEquals(output(), before);
+Deno.test("connections: 100 lookups within 2 s get a 503 each time → 8 pools are made", async () => {
+  const beginAt = Array.from({ length: 100 }, (_, nth) => 20 * nth);
+  const { queries, log } = await runLookups([KILLED], { beginAt });
+  assertEquals(new Set(queries.map(({ pool }) => pool)).size, 8);
+  assertEquals(log.length, 100, "number of lines that are logged");
 });
-
-/** A certificate for `localhost`, and its key, in one file. */
-const PEM = new URL("localhost.pem", import.meta.url);
-
-/**
- * The connection that the function uses goes bad: from then on, each query over it gets a 503,
- * after `silentMs`. New connections are sound. The Data API speaks HTTP/2, as hosted, so eight
- * lookups at once share a connection. A lookup gives up after 5 s.
- */
-const BAD_CONNECTIONS = [
-  { when: "silent for longer than a lookup waits", silentMs: 6_000, idleMs: 0, firstStatus: 500 },
-  { when: "only giving 503", silentMs: 0, idleMs: 0, firstStatus: 200 },
-  // The function gives a connection up that was idle for 10 s, so nobody notices.
-  { when: "silent since it was idle", silentMs: 6_000, idleMs: 12_000, firstStatus: 200 },
-];
-
-for (const { when, silentMs, idleMs, firstStatus } of BAD_CONNECTIONS) {
-  Deno.test(`connections: over one that is ${when}, eight lookups get ${firstStatus}, and the next ones 200`, async () => {
-    let badPort = 0; // The function's port of the first connection, which goes bad.
-    let isBad = false;
-    const pem = await Deno.readTextFile(PEM);
-    await using dataApi = serveOnLoopback(async (_query, { remoteAddr }) => {
-      badPort ||= remoteAddr.port;
-      if (!isBad || remoteAddr.port !== badPort) {
-        return new Response(AMELIAS_ROW);
-      }
-      await sleep(silentMs);
-      return new Response(null, { status: 503 });
-    }, { cert: pem, key: pem });
-    const env = { DENO_CERT: fileURLToPath(PEM) };
-    const apiUrl = `https://localhost:${dataApi.port}`;
-    await using edgeFunction = await startFunction(apiUrl, { env });
-    const ask = async () => {
-      const response = await askAt(edgeFunction.url, PRODUCT, "Amelia");
-      await response.bytes();
-      return response.status;
-    };
-    const askAtOnce = () => Promise.all(Array.from({ length: 8 }, ask));
-
-    assertEquals([await ask(), ...await askAtOnce()], Array(9).fill(200));
-    isBad = true;
-    await sleep(idleMs);
-    assertEquals(await askAtOnce(), Array(8).fill(firstStatus), "the first eight");
-    assertEquals(await askAtOnce(), Array(8).fill(200), "the next eight");
-  });
-}

@@ -27,27 +27,18 @@ const dataApi = serveOnLoopback(async (query, { remoteAddr }) => {
 });
 Deno.test.afterAll(() => dataApi[Symbol.asyncDispose]());
 
-/** What the platform sets, and the keys with which a lookup then asks if none of them is valid. */
+/** SUPABASE_SECRET_KEYS beside a legacy key; and the keys that a lookup asks with if none is valid. */
 const ENVIRONMENTS = [
-  {
-    SUPABASE_SECRET_KEYS: '{"b":"B","default":"A","c":"C"}',
-    SUPABASE_SERVICE_ROLE_KEY: "legacy",
-    asks: ["A", "B", "C"],
-  },
-  { SUPABASE_SECRET_KEYS: '{"b":"B"}', SUPABASE_SERVICE_ROLE_KEY: "legacy", asks: ["B"] },
-  { SUPABASE_SECRET_KEYS: "", SUPABASE_SERVICE_ROLE_KEY: "legacy", asks: ["legacy"] },
-  // As self-hosted Supabase sets it.
-  { SUPABASE_SECRET_KEYS: '{"default":""}', SUPABASE_SERVICE_ROLE_KEY: "legacy", asks: ["legacy"] },
-  {
-    SUPABASE_SECRET_KEYS: '{"default":null,"b":"","c":"C"}',
-    SUPABASE_SERVICE_ROLE_KEY: "legacy",
-    asks: ["C"],
-  },
+  { secretKeys: '{"b":"B","default":"A","c":"C"}', asks: ["A", "B", "C"] },
+  { secretKeys: '{"b":"B"}', asks: ["B"] },
+  { secretKeys: '{"default":null,"b":"","c":"C"}', asks: ["C"] },
+  { secretKeys: '{"default":""}', asks: ["legacy"] }, // As self-hosted Supabase sets it.
+  { secretKeys: "", asks: ["legacy"] },
 ];
 
-for (const { asks, ...env } of ENVIRONMENTS) {
-  const name = `of SUPABASE_SECRET_KEYS ${env.SUPABASE_SECRET_KEYS || '""'} and a legacy key`;
-  Deno.test(`secret keys: ${name}, one lookup asks with ${asks}; all are rejected, which logs one line`, async () => {
+for (const { secretKeys, asks } of ENVIRONMENTS) {
+  Deno.test(`secret keys: of ${secretKeys || "no list"} and a legacy key, one lookup asks with ${asks}; all are rejected, which logs one line`, async () => {
+    const env = { SUPABASE_SECRET_KEYS: secretKeys, SUPABASE_SERVICE_ROLE_KEY: "legacy" };
     await using edgeFunction = await startFunction(dataApi.url, { env });
     [valid, asked] = [[], []];
     const before = edgeFunction.output().length;

@@ -4,7 +4,8 @@
  * has activated the key, or null.
  *
  * The files in the order in which a request travels: `request.ts` (which calls `body.ts`),
- * `lookup.ts` and `responses.ts`. The contract with callers is in the project's README.md.
+ * `lookup.ts` (over `connections.ts`) and `responses.ts`. The contract with callers is in the
+ * project's README.md.
  */
 import { createLookup } from "./lookup.ts";
 import { readActivationCheck } from "./request.ts";

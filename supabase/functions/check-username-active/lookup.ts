@@ -1,4 +1,5 @@
 import { createClient, type PostgrestSingleResponse } from "@supabase/supabase-js";
+import { createConnections } from "./connections.ts";
 import type { ActivationCheck } from "./request.ts";
 
 // How long a lookup may take, in milliseconds, with all its attempts.
@@ -8,12 +9,6 @@ const MAX_LOOKUP_MS = 5_000;
 const ATTEMPTS_DUE_MS = [0, 50, 500, 1_400, 2_850, 4_300];
 // Longest random delay of an attempt, in milliseconds: it spreads lookups that fail together.
 const MAX_DELAY_MS = 250;
-// How long connections are used, in milliseconds, before failures may replace them. Without this
-// limit, an outage would bring a new TLS connection for nearly every lookup.
-const MIN_USE_MS = 300;
-// How long an idle connection is kept, in milliseconds. By default, Deno keeps one for longer than
-// some firewalls do, which drop it without a word.
-const MAX_IDLE_MS = 10_000;
 
 // The form of PostgreSQL's error codes, and of PostgREST's.
 const CODE = /^([A-Z0-9]{5}|PGRST(\d{3}|X\d{2}))$/;
@@ -31,23 +26,11 @@ const CLOCK_ERROR = "PGRST303";
  * the name of the response. When a lookup fails, that function logs one line.
  */
 export function createLookup(url: string, secretKeys: string[]) {
-  // The pool of connections to the Data API, and when it was made.
-  let connections = createConnections();
-  let madeAt = performance.now();
-
-  // A pooled connection can be dead, or lead to a sick server, without Deno noticing. So a transient
-  // failure replaces the pool that its lookup began on, unless that was replaced already. If no new
-  // pool can be made, the old one stays in use. Closing a pool ends no query under way.
-  const replaceConnections = (used: typeof connections) => {
-    if (connections !== used || performance.now() - madeAt < MIN_USE_MS) return;
-    connections = createConnections() ?? used;
-    madeAt = performance.now();
-    if (connections !== used) used?.close();
-  };
+  const connections = createConnections();
 
   const fetchDataApi: typeof fetch = async (input, init) => {
     // A redirect is not followed, because it would take the secret key to another server.
-    const options = { redirect: "manual", client: connections } as const;
+    const options = { redirect: "manual", client: connections.pool() } as const;
     const response = await fetch(input, { ...init, ...options });
     if (response.status !== 404) return response;
     // supabase-js reports success for a 404 whose body is a JSON array or is empty. So every body
@@ -86,7 +69,7 @@ export function createLookup(url: string, secretKeys: string[]) {
   return async (check: ActivationCheck) => {
     const startedAt = performance.now();
     const elapsedMs = () => performance.now() - startedAt;
-    const connectionsAtStart = connections;
+    const poolAtStart = connections.pool();
     const timeLimit = new AbortController();
     const timer = setTimeout(() => timeLimit.abort(), MAX_LOOKUP_MS);
     let failure = { code: "timeout", status: 0 }; // Stays so if no attempt ends in time.
@@ -94,7 +77,7 @@ export function createLookup(url: string, secretKeys: string[]) {
       for (const dueMs of ATTEMPTS_DUE_MS) {
         if (dueMs > 0) {
           const pauseMs = Math.max(dueMs - elapsedMs(), 0) + MAX_DELAY_MS * Math.random();
-          if (elapsedMs() + pauseMs > MAX_LOOKUP_MS) break;
+          if (elapsedMs() + pauseMs >= MAX_LOOKUP_MS) break;
           await new Promise((resolve) => setTimeout(resolve, pauseMs));
         }
         // A slow attempt is waited for: a second one beside it would make a busy Data API busier.
@@ -111,7 +94,7 @@ export function createLookup(url: string, secretKeys: string[]) {
         // An attempt that was aborted says nothing, so the failure of the attempt before it counts.
         if (!timeLimit.signal.aborted) failure = { code: codeToLog(status, code), status };
         if (!isTransient(status, code)) break;
-        replaceConnections(connectionsAtStart);
+        connections.replaceIfUsed(poolAtStart); // At most once in a lookup.
       }
     } finally {
       clearTimeout(timer);
@@ -120,14 +103,6 @@ export function createLookup(url: string, secretKeys: string[]) {
     console.error(JSON.stringify({ event: "lookup_failed", ...failure, duration_ms }));
     return "lookup_failed";
   };
-}
-
-function createConnections() {
-  try {
-    return Deno.createHttpClient({ poolIdleTimeout: MAX_IDLE_MS });
-  } catch {
-    // A runtime without this call: the pool in use, or Deno's default one, stays in use.
-  }
 }
 
 /** Tells whether another attempt may succeed after a failure with this status and code. */

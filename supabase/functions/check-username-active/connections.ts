@@ -1,0 +1,39 @@
+// How long a pool is used, in milliseconds, before failures may replace it. Without this limit, an
+// outage would bring a new TLS connection for nearly every lookup.
+const MIN_USE_MS = 300;
+// How long an idle connection is kept, in milliseconds. By default, Deno keeps one for longer than
+// some firewalls do, which drop it without a word.
+const MAX_IDLE_MS = 10_000;
+
+/** A pool of connections: the `client` of `fetch`. Undefined is Deno's own pool. */
+type Pool = Deno.HttpClient | undefined;
+
+/**
+ * Keeps the pool of connections to the Data API, which all lookups share. A connection can be dead,
+ * or lead to a sick server, without Deno noticing. So a failure replaces the pool.
+ *
+ * @returns Two functions. `pool` returns the pool for the next query. `replaceIfUsed(pool)` is called
+ * after a failure that may pass, with the pool on which the lookup began: if it is still in use, and
+ * has been for a while, a new one is made for everything that follows.
+ */
+export function createConnections() {
+  let current = makePool();
+  let madeAt = performance.now();
+  return {
+    pool: () => current,
+    replaceIfUsed(pool: Pool) {
+      if (pool !== current || performance.now() - madeAt < MIN_USE_MS) return;
+      current = makePool() ?? pool; // If no new pool can be made, the old one stays.
+      madeAt = performance.now();
+      if (current !== pool) pool?.close(); // Ends no query that is under way.
+    },
+  };
+}
+
+function makePool(): Pool {
+  try {
+    return Deno.createHttpClient({ poolIdleTimeout: MAX_IDLE_MS });
+  } catch {
+    // A runtime without this call: Deno's own pool is used.
+  }
+}

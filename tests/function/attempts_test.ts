@@ -1,0 +1,33 @@
+/** When a lookup asks the Data API: the times of its attempts, in exact time. */
+import { assertEquals } from "@std/assert";
+import * as lookups from "../support/lookups.ts";
+
+const { html, JWT_401, KILLED, REJECTED, ROW, runLookups, SILENCE } = lookups;
+
+/**
+ * When attempts begin, in milliseconds, if `Math.random` always returns this number. They are due at
+ * 50, 500, 1,400, 2,850 and 4,300 ms, and each one is delayed by up to 250 ms times that number.
+ */
+const TIMES = [
+  { when: "only 503s", answers: [KILLED], random: 0, at: [0, 50, 500, 1_400, 2_850, 4_300] },
+  { when: "only 503s", answers: [KILLED], random: 1, at: [0, 300, 750, 1_650, 3_100, 4_550] },
+  {
+    // All others are due by then. One of them begins, after a delay of 0.5 times 250 ms.
+    when: "a 503 after 4,600 ms, and then silence",
+    answers: [{ ...KILLED, afterMs: 4_600 }, SILENCE],
+    random: 0.5,
+    at: [0, 4_725],
+  },
+  // The second key is tried without a pause.
+  { when: "a rejected key, and then a row", answers: [REJECTED, ROW], random: 0, at: [0, 0] },
+  // That 401 rejects no key.
+  { when: "a PGRST303, and then a row", answers: [JWT_401, ROW], random: 0, at: [0, 50] },
+  { when: "a 403", answers: [html(403)], random: 0, at: [0] },
+];
+
+for (const { when, answers, random, at } of TIMES) {
+  Deno.test(`attempts: of a lookup with two keys, ${when}, random ${random} → queries at ${at} ms`, async () => {
+    const { queries } = await runLookups(answers, { random, keys: ["key 1", "key 2"] });
+    assertEquals(queries.map(({ atMs }) => atMs), at);
+  });
+}

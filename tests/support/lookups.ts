@@ -1,0 +1,98 @@
+/**
+ * For tests of lookups in exact time: no clock runs but the test's, and no network is used. Each
+ * lookup asks whether "Zoë & Co." holds a key of the product of `LOOKUP`.
+ */
+import FakeTimers from "@sinonjs/fake-timers";
+import { assert, assertEquals } from "@std/assert";
+import { createLookup } from "../../supabase/functions/check-username-active/lookup.ts";
+import { LIMITS, LOOKUP } from "./contract.ts";
+
+// Each test file runs in an isolate, so nothing that is replaced here is put back.
+const time = FakeTimers.install({ toFake: ["Date", "performance", "setTimeout", "clearTimeout"] });
+
+export const SUPABASE_URL = "https://abcdefghijklmnopqrst.supabase.co";
+
+/**
+ * What comes back for a query: a response, nothing at all, or a connection that is dropped. A body
+ * that is a text is sent as it stands, any other as JSON.
+ */
+export type Answer = { status: number; body: unknown; afterMs?: number } | "silence" | "drop";
+
+export const SILENCE: Answer = "silence";
+/** The row that is asked for, in the list that PostgREST sends. */
+export const ROW = {
+  status: 200,
+  body: [{ project_id: LOOKUP.project_id, curr_user: LOOKUP.curr_user }],
+};
+/** What PostgREST sends when its connections to PostgreSQL are killed. */
+export const KILLED = { status: 503, body: { code: "57P01", message: "terminating" } };
+/** What hosted projects send now and then for a valid secret key. */
+export const JWT_401 = { status: 401, body: { code: "PGRST303" } };
+/** What a hosted project sends for a secret key that was deleted. */
+export const REJECTED = { status: 401, body: { message: "Invalid API key" } };
+/** What a gateway sends in place of PostgREST. */
+export const html = (status: number): Answer => ({ status, body: "<h1>Bad gateway</h1>" });
+
+/**
+ * Lets lookups begin at these times, in milliseconds, and time pass until they have ended. The last
+ * answer is that to all further queries. Meanwhile, the computer's wall clock jumps, as a user or a
+ * time server may set it. No lookup may take longer than its limit, or leave a timer running.
+ */
+export async function runLookups(
+  answers: Answer[],
+  // `random` is what `Math.random` returns, and `canMake` is how many pools can be made.
+  { beginAt = [0], random = 0.5, canMake = 99, keys = ["key 1"] } = {},
+) {
+  // `outcome`, `tookMs` and `timersLeft` are of the lookup that ends last. A query goes over a pool of
+  // connections: 1 is the first one that was made, and 0 is Deno's own.
+  const seen = {
+    outcome: "has not ended",
+    tookMs: NaN,
+    timersLeft: NaN,
+    queries: [] as { atMs: number; pool: number; request: Request }[],
+    openPools: 0,
+    log: [] as string[],
+  };
+  const fetch = (url: string, init: Request & { client?: { pool: number } }) => {
+    const request = { ...init, url };
+    seen.queries.push({ atMs: performance.now(), pool: init.client?.pool ?? 0, request });
+    const answer = answers[seen.queries.length - 1] ?? answers.at(-1)!;
+    if (answer === "drop") return Promise.reject(new TypeError(answer));
+    return new Promise((resolve, reject) => {
+      init.signal.addEventListener("abort", () => reject(init.signal.reason));
+      if (answer === "silence") return;
+      const { status, body, afterMs } = answer;
+      const text = typeof body === "string" ? body : JSON.stringify(body);
+      const respond = () => resolve(new Response(text, { status }));
+      if (afterMs) setTimeout(respond, afterMs);
+      else respond();
+    });
+  };
+  let made = 0;
+  const createHttpClient = () => {
+    if (made === canMake) throw new TypeError("Deno.createHttpClient is not a function");
+    seen.openPools++;
+    return { pool: ++made, close: () => seen.openPools-- };
+  };
+
+  time.reset();
+  Object.assign(globalThis, { fetch });
+  Object.assign(Deno, { createHttpClient });
+  Math.random = () => random;
+  console.error = (line) => seen.log.push(line);
+  const lookUp = createLookup(SUPABASE_URL, keys);
+  for (const beginMs of beginAt) {
+    setTimeout(async () => {
+      seen.outcome = await lookUp({ project_id: LOOKUP.project_id, username: LOOKUP.curr_user });
+      seen.tookMs = performance.now() - beginMs;
+      seen.timersLeft = time.countTimers();
+    }, beginMs);
+  }
+  for (const wallClockMs of [1e13, 0, 1e13]) {
+    time.setSystemTime(wallClockMs);
+    await time.tickAsync(4_000); // 12 s in all.
+  }
+  assert(seen.tookMs <= LIMITS.lookupMs, `took ${seen.tookMs} ms`);
+  assertEquals(seen.timersLeft, 0, "number of timers left running");
+  return seen;
+}
