@@ -1,5 +1,5 @@
-/** When a lookup asks the Data API: the times of its attempts, in exact time. */
-import { assertEquals } from "@std/assert";
+/** When a lookup asks the Data API, and with which secret key, in exact time. */
+import { assert, assertEquals } from "@std/assert";
 import * as lookups from "../support/lookups.ts";
 
 const { html, JWT_401, KILLED, REJECTED, ROW, runLookups, SILENCE } = lookups;
@@ -31,3 +31,35 @@ for (const { when, answers, random, at } of TIMES) {
     assertEquals(queries.map(({ atMs }) => atMs), at);
   });
 }
+
+/**
+ * Which of the keys A, B and C are valid, each row for a second; and the keys with which the lookups
+ * that begin in that second ask.
+ */
+const KEYS = [
+  { valid: "ABC", asks: "A" },
+  { valid: "BC", asks: "AB" },
+  { valid: "BC", asks: "B" },
+  { valid: "A", asks: "BCA" },
+  // All 41 have asked with A before the first 401 arrives. If each of them moved on by one key, the
+  // last one would leave another key than B.
+  { valid: "B", lookups: 41, asks: "A".repeat(41) + "B".repeat(41) },
+  { valid: "B", asks: "B" },
+  { valid: "", asks: "BCA" }, // This lookup fails.
+  { valid: "C", asks: "BC" },
+];
+
+Deno.test("attempts: the key in use is used until it is rejected, then the next one", async () => {
+  const secondOf = (ms: number) => Math.floor(ms / 1_000);
+  const beginAt = KEYS.flatMap(({ lookups = 1 }, second) => Array(lookups).fill(1_000 * second));
+  const answer = (key: string) => {
+    const { valid } = KEYS[secondOf(performance.now())]!;
+    return { ...(valid.includes(key) ? ROW : REJECTED), afterMs: 10 };
+  };
+  const { queries, log } = await runLookups(answer, { beginAt, keys: ["A", "B", "C"] });
+  const asks = KEYS.map(() => "");
+  for (const { atMs, key } of queries) asks[secondOf(atMs)] += key;
+  assertEquals(asks, KEYS.map(({ asks }) => asks));
+  assertEquals(log.length, 1, "failed lookups");
+  assert(queries.every(({ pool }) => pool === 1), "a rejected key brings new connections");
+});

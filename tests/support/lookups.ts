@@ -35,11 +35,11 @@ export const html = (status: number): Answer => ({ status, body: "<h1>Bad gatewa
 
 /**
  * Lets lookups begin at these times, in milliseconds, and time pass until they have ended. The last
- * answer is that to all further queries. Meanwhile, the computer's wall clock jumps, as a user or a
+ * answer is that to all further queries; or a function answers, which gets the secret key. Meanwhile, the computer's wall clock jumps, as a user or a
  * time server may set it. No lookup may take longer than its limit, or leave a timer running.
  */
 export async function runLookups(
-  answers: Answer[],
+  answers: Answer[] | ((key: string) => Answer),
   // `random` is what `Math.random` returns, and `canMake` is how many pools can be made.
   { beginAt = [0], random = 0.5, canMake = 99, keys = ["key 1"] } = {},
 ) {
@@ -49,14 +49,20 @@ export async function runLookups(
     outcome: "has not ended",
     tookMs: NaN,
     timersLeft: NaN,
-    queries: [] as { atMs: number; pool: number; request: Request }[],
+    queries: [] as { atMs: number; pool: number; key: string; request: Request }[],
     openPools: 0,
     log: [] as string[],
   };
   const fetch = (url: string, init: Request & { client?: { pool: number } }) => {
     const request = { ...init, url };
-    seen.queries.push({ atMs: performance.now(), pool: init.client?.pool ?? 0, request });
-    const answer = answers[seen.queries.length - 1] ?? answers.at(-1)!;
+    const key = request.headers.get("apikey")!;
+    const nth = seen.queries.push({
+      atMs: performance.now(),
+      pool: init.client?.pool ?? 0,
+      key,
+      request,
+    });
+    const answer = Array.isArray(answers) ? answers[nth - 1] ?? answers.at(-1)! : answers(key);
     if (answer === "drop") return Promise.reject(new TypeError(answer));
     return new Promise((resolve, reject) => {
       init.signal.addEventListener("abort", () => reject(init.signal.reason));
