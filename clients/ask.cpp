@@ -1,8 +1,9 @@
 // Asks once, with libcurl and nlohmann/json, from a plugin of X-Plane for instance. Before a plugin
 // starts a thread, it calls curl_global_init(CURL_GLOBAL_DEFAULT) once.
 #include <atomic>
-#include <csignal>
 #include <string>
+
+#include <signal.h>
 
 #include <curl/curl.h>
 #include <nlohmann/json.hpp>
@@ -32,12 +33,12 @@ long ask(const std::string& username) {
   }
 #ifndef _WIN32
   // Before version 7.88 or so, libcurl with OpenSSL lets a connection that breaks off raise SIGPIPE,
-  // which would end the simulator. The signal stays blocked in this thread: whoever unblocks it at
-  // the end gets one that has come in the meantime.
-  sigset_t pipe;
-  sigemptyset(&pipe);
-  sigaddset(&pipe, SIGPIPE);
-  pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
+  // which would end the simulator. The signal stays blocked in this thread, because unblocking it at
+  // the end would deliver one that has come in the meantime.
+  sigset_t brokenPipe;
+  sigemptyset(&brokenPipe);
+  sigaddset(&brokenPipe, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &brokenPipe, nullptr);
 #endif
   CURL* curl = curl_easy_init();
   if (!curl) return 0;
