@@ -1,8 +1,8 @@
 /** `clients/openapi.yaml` is valid, and says what the contract says. */
 import { Validator } from "@seriousme/openapi-schema-validator";
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { parse } from "@std/yaml";
-import { CHECK_PATH } from "../../tools/project.ts";
+import { CHECK_PATH, SEEDED } from "../../tools/project.ts";
 import * as CONTRACT from "../support/contract.ts";
 import { readPage } from "../support/pages.ts";
 
@@ -15,7 +15,11 @@ Deno.test("openapi.yaml: it is a valid document", async () =>
   assertEquals(await new Validator().validate(document), { valid: true }));
 
 Deno.test("openapi.yaml: it has the contract's responses to a POST, and its limits", () => {
-  const { responses } = parse(document).paths[CHECK_PATH].post;
+  const { paths, components } = parse(document);
+  const { required, properties } = components.schemas.ActivationCheck;
+  assertEquals(required, Object.keys(SEEDED));
+  assertMatch(SEEDED.project_id, new RegExp(properties.project_id.pattern));
+  const { responses } = paths[CHECK_PATH].post;
   const statuses = ["200", "400", "408", "413", "499", "500", "default"];
   assertEquals(Object.keys(responses).sort(), statuses);
   for (const { status, body } of Object.values(RESPONSES)) {

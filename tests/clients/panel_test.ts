@@ -2,14 +2,7 @@
  * `clients/panel.js`, which asks the service from a panel of the simulator, and the code that calls
  * it on `clients/README.md`. Both run in exact time, in a simulator whose storage, screens and
  * requests are the test's. `happened` lists what the code has done since the last call of `happened`.
- * The rules in the titles are those of the page:
- *
- * 1. Asking anew replaces the asking before.
- * 2. The last 200 is stored, with its name, and counts for that name only.
- * 3. A stored 200 is valid for 14 days. First store or clear, then unlock or lock. Ask again later.
- * 4. Wait 10 s at most, and not for the body.
- * 5. A storage that fails stops nothing.
- * 6. Log every status except 200 and 499.
+ * The rules in the titles are those of the page.
  */
 import FakeTimers from "@sinonjs/fake-timers";
 import { assertEquals } from "@std/assert";

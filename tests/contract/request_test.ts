@@ -1,6 +1,6 @@
 /**
  * What is sent, and the response: the contract's tables in README.md. Tested elsewhere are the 408
- * (`body_test.ts`) and the 500 (`connections_test.ts`).
+ * (`body_test.ts`) and the 500 (`real_connections_test.ts`).
  */
 import * as CONTRACT from "../support/contract.ts";
 import { assertResponse } from "../support/requests.ts";

@@ -71,13 +71,13 @@ Deno.test.afterAll(() => edgeFunction[Symbol.asyncDispose]());
 Deno.test.afterAll(() => dataApi[Symbol.asyncDispose]());
 
 for (const { when, answers, response } of RESPONSES) {
-  Deno.test(`connections: ${when} → ${response.status}`, async () => {
+  Deno.test(`real connections: ${when} → ${response.status}`, async () => {
     toSend = [...answers];
     await assertResponse(askAt(url, PRODUCT, "Amelia"), response);
   });
 }
 
-Deno.test("connections: callers who hang up disturb nobody, and nothing is logged", async () => {
+Deno.test("real connections: callers who hang up disturb nobody, and nothing is logged", async () => {
   toSend = [AMELIAS_RESPONSE];
   const before = output();
   const body = JSON.stringify({ username: "Amelia", project_id: PRODUCT });
@@ -107,7 +107,7 @@ const BAD_CONNECTIONS = [
 ];
 
 for (const { when, silentMs, idleMs, firstStatus } of BAD_CONNECTIONS) {
-  Deno.test(`connections: over one that is ${when}, eight lookups get ${firstStatus}, and the next ones 200`, async () => {
+  Deno.test(`real connections: over one that is ${when}, eight lookups get ${firstStatus}, and the next ones 200`, async () => {
     let badPort = 0; // The function's port of the first connection, which goes bad.
     let isBad = false;
     const pem = await Deno.readTextFile(PEM);

@@ -34,14 +34,20 @@ export const REJECTED = { status: 401, body: { message: "Invalid API key" } };
 export const html = (status: number): Answer => ({ status, body: "<h1>Bad gateway</h1>" });
 
 /**
- * Lets lookups begin at these times, in milliseconds, and time pass until they have ended. The last
- * answer is that to all further queries; or a function answers, which gets the secret key. Meanwhile, the computer's wall clock jumps, as a user or a
- * time server may set it. No lookup may take longer than its limit, or leave a timer running.
+ * Lets lookups begin, and time pass until they have ended. Returns what was seen. Fails if a lookup
+ * takes longer than its limit, or leaves a timer running.
+ *
+ * @param answers What comes back for each query, in their order. The last one is that for all further
+ * queries. Or a function, which gets the secret key of the query.
  */
 export async function runLookups(
   answers: Answer[] | ((key: string) => Answer),
-  // `random` is what `Math.random` returns, and `canMake` is how many pools can be made.
-  { beginAt = [0], random = 0.5, canMake = 99, keys = ["key 1"] } = {},
+  {
+    beginAt = [0], // When lookups begin, in milliseconds.
+    random = 0.5, // What `Math.random` returns.
+    canMake = 99, // How many pools of connections can be made.
+    keys = ["key 1"],
+  } = {},
 ) {
   // `outcome`, `tookMs` and `timersLeft` are of the lookup that ends last. A query goes over a pool of
   // connections: 1 is the first one that was made, and 0 is Deno's own.
@@ -94,6 +100,7 @@ export async function runLookups(
       seen.timersLeft = time.countTimers();
     }, beginMs);
   }
+  // Meanwhile, the computer's wall clock jumps, as a user or a time server may set it.
   for (const wallClockMs of [1e13, 0, 1e13]) {
     time.setSystemTime(wallClockMs);
     await time.tickAsync(4_000); // 12 s in all.

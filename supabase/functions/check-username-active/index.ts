@@ -17,8 +17,8 @@ const url = Deno.env.get("SUPABASE_URL");
 const keysByName = Deno.env.get("SUPABASE_SECRET_KEYS") || "{}";
 const legacyKey = Deno.env.get("SUPABASE_SERVICE_ROLE_KEY");
 
-const { default: main = "", ...others }: Record<string, string> = JSON.parse(keysByName);
-const secretKeys = [main, ...Object.values(others)].filter((key) => key);
+const { default: first = "", ...others }: Record<string, string> = JSON.parse(keysByName);
+const secretKeys = [first, ...Object.values(others)].filter((key) => key);
 if (secretKeys.length === 0 && legacyKey) secretKeys.push(legacyKey);
 if (!url || secretKeys.length === 0) {
   const missing = url ? "SUPABASE_SECRET_KEYS or SUPABASE_SERVICE_ROLE_KEY" : "SUPABASE_URL";

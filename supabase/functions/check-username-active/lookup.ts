@@ -60,7 +60,8 @@ export function createLookup(url: string, secretKeys: string[]) {
         .eq("project_id", project_id).eq("curr_user", username)
         .limit(1).abortSignal(signal);
       if (result.status !== 401 || result.error?.code === CLOCK_ERROR) break;
-      // From now on, all lookups use the next key, unless another lookup has moved on already.
+      // From now on, all lookups use the next key, unless another lookup has moved on already. The
+      // loop goes on through the array as it was.
       if (builder === builders[0]) builders = [...builders.slice(1), builder];
     }
     return result;
@@ -72,7 +73,7 @@ export function createLookup(url: string, secretKeys: string[]) {
     const poolAtStart = connections.pool();
     const timeLimit = new AbortController();
     const timer = setTimeout(() => timeLimit.abort(), MAX_LOOKUP_MS);
-    let failure = { code: "timeout", status: 0 }; // Stays so if no attempt ends in time.
+    let failure = { code: "timeout", status: 0 }; // If no attempt ends in time.
     try {
       for (const dueMs of ATTEMPTS_DUE_MS) {
         if (dueMs > 0) {
@@ -82,16 +83,16 @@ export function createLookup(url: string, secretKeys: string[]) {
         }
         // A slow attempt is waited for: a second one beside it would make a busy Data API busier.
         const { status, data, error } = await ask(check, timeLimit.signal);
-        // Each row is compared with what was asked for: a connection on which one response too many
-        // has arrived brings the rows of another lookup. (If these are an empty list, nobody can
-        // tell.) Only status 200 counts: a 206 may leave rows out.
+        // Each row is compared with what was asked for, because a stray response on a connection
+        // brings the rows of another lookup. (If that response is an empty list, nobody can tell, and
+        // the answer is a wrong 499.) Only status 200 counts: a 206 may leave rows out.
         const isSound = status === 200 && Array.isArray(data) &&
           data.every((row) =>
             row?.project_id === check.project_id && row.curr_user === check.username
           );
         if (isSound) return data.length > 0 ? "active" : "not_found";
         const code: unknown = error?.code; // Any JSON, whatever its type in supabase-js says.
-        // An attempt that was aborted says nothing, so the failure of the attempt before it counts.
+        // An attempt that did not end in time says nothing, so the failure before it is logged.
         if (!timeLimit.signal.aborted) failure = { code: codeToLog(status, code), status };
         if (!isTransient(status, code)) break;
         connections.replaceIfUsed(poolAtStart); // At most once in a lookup.
