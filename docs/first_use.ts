@@ -10,8 +10,8 @@ import process from "node:process";
 import { createClient } from "@supabase/supabase-js";
 import * as z from "zod";
 
-// What the add-on sends. The rules are those of the service, in its `request.ts`: the Data API
-// rejects other names, and the add-on would then ask again for ever.
+// What the add-on sends. The rules are those of the service, in its `request.ts`. The Data API rejects
+// other names, so the back end would send 503 for them, and the add-on would ask again for ever.
 const FirstUse = z.object({
   key: z.guid(),
   project_id: z.guid(),
@@ -19,7 +19,7 @@ const FirstUse = z.object({
 });
 const Rows = z.array(z.object({ curr_user: z.string() }));
 
-// supabase-js alone would report success for some other statuses, such as a 404 whose body is a
+// supabase-js alone would report success for some statuses but 200, such as a 404 whose body is a
 // list, and would wait for a body for ever. A redirect would take the secret key to another server.
 const fetchOnly200: typeof fetch = async (input, init) => {
   const signal = AbortSignal.timeout(10_000); // Covers the body, too.
@@ -43,8 +43,8 @@ const supabase = createClient(process.env.SUPABASE_URL!, process.env.BACK_END_SE
  */
 export async function recordFirstUse(values: unknown): Promise<boolean> {
   const { key, project_id, username } = FirstUse.parse(values);
-  // Each filter is an `eq` of its own, because `match` would leave out a value that is undefined. Of
-  // two users who come at once, only one finds a row without a name.
+  // Each filter is an `eq` of its own, because `match` would leave out a value that is undefined. If
+  // two users send the same key at once, only the first update finds a null name.
   const changed = await supabase.from("activation_keys").update({ curr_user: username })
     .eq("id", key).eq("project_id", project_id).is("curr_user", null)
     .select("curr_user").throwOnError();
@@ -55,7 +55,7 @@ export async function recordFirstUse(values: unknown): Promise<boolean> {
   return namesOf(found.data).includes(username);
 }
 
-/** Returns the names in rows. Throws no `ZodError`, which would blame what the add-on has sent. */
+/** Returns the names in rows. Throws an `Error`, because a `ZodError` is a mistake of the add-on. */
 function namesOf(rows: unknown): string[] {
   const { data } = Rows.safeParse(rows);
   if (!data) throw new Error("The Data API did not send a list of rows with names");

@@ -12,7 +12,7 @@ const TIMES = [
   { when: "only 503s", answers: [KILLED], random: 0, at: [0, 50, 500, 1_400, 2_850, 4_300] },
   { when: "only 503s", answers: [KILLED], random: 1, at: [0, 300, 750, 1_650, 3_100, 4_550] },
   {
-    // All others are due by then. One of them begins, after a delay of 0.5 times 250 ms.
+    // By then, all other attempts are due. One of them begins, after a delay of 0.5 times 250 ms.
     when: "a 503 after 4,600 ms, and then silence",
     answers: [{ ...KILLED, afterMs: 4_600 }, SILENCE],
     random: 0.5,
@@ -34,15 +34,15 @@ for (const { when, answers, random, at } of TIMES) {
 
 /**
  * Which of the keys A, B and C are valid, each row for a second; and the keys with which the lookups
- * that begin in that second ask.
+ * that begin in that second ask. A rejected key becomes the last one: after "BCA", B is in use.
  */
 const KEYS = [
   { valid: "ABC", asks: "A" },
   { valid: "BC", asks: "AB" },
   { valid: "BC", asks: "B" },
   { valid: "A", asks: "BCA" },
-  // All 41 have asked with A before the first 401 arrives. If each of them moved on by one key, the
-  // last one would leave another key than B.
+  // All 41 have asked with A before the first 401 arrives. If each of them moved on by one key, 41
+  // moves among three keys would end at C, not at B.
   { valid: "B", lookups: 41, asks: "A".repeat(41) + "B".repeat(41) },
   { valid: "B", asks: "B" },
   { valid: "", asks: "BCA" }, // This lookup fails.

@@ -15,8 +15,8 @@ const OTHER_PRODUCTS = { project_id: "b41c7e08-52d9-4a63-8e1f-7d90ac35b216", cur
 /** An error of PostgREST, with any code. */
 const error = (status: number, code: unknown) => ({ status, body: { code } });
 
-/** What comes back at first. A row comes back for each further query. */
-type Row = { when: string; answer: lookups.Answer; code: string };
+/** What comes back, and the code that is then logged. */
+type Failure = { when: string; answer: lookups.Answer; code: string };
 
 /** A list of rows of exactly this product and this user is an answer. A lookup has 5,000 ms. */
 const SOUND = [
@@ -32,8 +32,8 @@ for (const { when, answer, outcome } of SOUND) {
   });
 }
 
-/** Failures that may pass, so that the Data API is asked again; and the code that is logged. */
-const TRANSIENT: Row[] = [
+/** Failures that may pass, so that the Data API is asked again, six times at most. */
+const TRANSIENT: Failure[] = [
   { when: "a drop", answer: "drop", code: "unreachable" },
   // Deno may take a list for whole although the connection broke off.
   { when: "a cut list", answer: { status: 200, body: "[" }, code: "malformed" },
@@ -61,16 +61,16 @@ for (const { when, answer, code } of TRANSIENT) {
   });
 }
 
-/** Failures that are final, so that a row, which would come next, is not asked for. */
-const FINAL: Row[] = [
+/** Failures that are final: the lookup ends, although the next answer would be a row. */
+const FINAL: Failure[] = [
   // Silence is waited for until the 5 s are over.
   { when: "silence", answer: "silence", code: "timeout" },
   { when: "part of a list", answer: { status: 206, body: [] }, code: "http_206" },
-  // Codes that are transient with another status.
+  // This code is transient only with a 401, and an empty code only with a 400.
   { when: "a 400 PGRST303", answer: error(400, "PGRST303"), code: "PGRST303" },
   { when: "a 400 page", answer: html(400), code: "http_400" },
   { when: "a 429 page", answer: html(429), code: "http_429" },
-  { when: "a 401 without a code", answer: error(401, ""), code: "http_401" },
+  { when: "a 401 with an empty code", answer: error(401, ""), code: "http_401" },
   // White space may stand before JSON.
   { when: "a 404", answer: { status: 404, body: ' \n{"code":"PGRST205"}' }, code: "PGRST205" },
   // supabase-js would take these for a success.
@@ -81,9 +81,9 @@ const FINAL: Row[] = [
   { when: "a 501 page", answer: html(501), code: "http_501" },
   // A code is logged only if it has the form of a code of PostgreSQL or PostgREST.
   { when: "PGRSTX00", answer: error(500, "PGRSTX00"), code: "PGRSTX00" },
-  { when: "a small code", answer: error(400, "42p01"), code: "http_400" },
+  { when: "a lower-case code", answer: error(400, "42p01"), code: "http_400" },
   { when: "PGRST1000", answer: error(400, "PGRST1000"), code: "http_400" },
-  { when: "a line break", answer: error(400, "42501\n"), code: "http_400" },
+  { when: "a code and a line break", answer: error(400, "42501\n"), code: "http_400" },
   { when: "a code in a list", answer: error(400, ["42501"]), code: "http_400" },
 ];
 

@@ -1,6 +1,6 @@
 /**
- * Which variable has the secret keys. The function runs in a process of its own. How one key is
- * replaced while the function runs is in `attempts_test.ts`.
+ * From which variable the function takes its secret keys. The function runs in a process of its own.
+ * `attempts_test.ts` tests how one key takes the place of another while the function runs.
  */
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { startFunction } from "../../tools/function_process.ts";
@@ -10,7 +10,7 @@ import { askAt, assertResponse } from "../support/requests.ts";
 
 const PRODUCT = "0d5c8f3e-27b1-4c6a-9e84-b1f6720a3d59";
 
-/** The keys with which the Data API was asked. It takes none. */
+/** The keys with which the Data API was asked. It rejects each of them. */
 let asked: string[] = [];
 const dataApi = serveOnLoopback((query) => {
   asked.push(query.headers.get("apikey")!);
@@ -18,7 +18,7 @@ const dataApi = serveOnLoopback((query) => {
 });
 Deno.test.afterAll(() => dataApi[Symbol.asyncDispose]());
 
-/** SUPABASE_SECRET_KEYS beside a legacy key; and the keys that a lookup asks with if none is valid. */
+/** The value of SUPABASE_SECRET_KEYS, beside a legacy key; and the keys with which a lookup asks. */
 const ENVIRONMENTS = [
   { secretKeys: '{"b":"B","default":"A","c":"C"}', asks: ["A", "B", "C"] },
   { secretKeys: '{"b":"B"}', asks: ["B"] },

@@ -7,7 +7,7 @@ import { assert, assertEquals } from "@std/assert";
 import { createLookup } from "../../supabase/functions/check-username-active/lookup.ts";
 import { LIMITS, LOOKUP } from "./contract.ts";
 
-// Each test file runs in an isolate, so nothing that is replaced here is put back.
+// Each test file runs in an isolate, so what is replaced here need not be put back.
 const time = FakeTimers.install({ toFake: ["Date", "performance", "setTimeout", "clearTimeout"] });
 
 export const SUPABASE_URL = "https://abcdefghijklmnopqrst.supabase.co";
@@ -34,11 +34,11 @@ export const REJECTED = { status: 401, body: { message: "Invalid API key" } };
 export const html = (status: number): Answer => ({ status, body: "<h1>Bad gateway</h1>" });
 
 /**
- * Lets lookups begin, and time pass until they have ended. Returns what was seen. Fails if a lookup
- * takes longer than its limit, or leaves a timer running.
+ * Lets lookups begin, and time pass until they have ended. Returns what was seen. Fails if the lookup
+ * that ends last takes longer than its limit, or leaves a timer running.
  *
- * @param answers What comes back for each query, in their order. The last one is that for all further
- * queries. Or a function, which gets the secret key of the query.
+ * @param answers Either a list, with an answer for each query, of which the last one repeats; or a
+ * function from the secret key of a query to the answer.
  */
 export async function runLookups(
   answers: Answer[] | ((key: string) => Answer),

@@ -13,8 +13,8 @@ type Pool = Deno.HttpClient | undefined;
  * or lead to a sick server, without Deno noticing. So a failure replaces the pool.
  *
  * @returns Two functions. `pool` returns the pool for the next query. `replaceIfUsed(pool)` is called
- * after a failure that may pass, with the pool on which the lookup began: if it is still in use, and
- * has been for a while, a new one is made for everything that follows.
+ * after a failure that may pass, with the pool on which the lookup began. It makes a new pool if that
+ * pool is still the current one, and is at least 300 ms old.
  */
 export function createConnections() {
   let current = makePool();
@@ -25,7 +25,7 @@ export function createConnections() {
       if (pool !== current || performance.now() - madeAt < MIN_USE_MS) return;
       current = makePool() ?? pool; // If no new pool can be made, the old one stays.
       madeAt = performance.now();
-      if (current !== pool) pool?.close(); // Ends no query that is under way.
+      if (current !== pool) pool?.close(); // Queries that are under way go on.
     },
   };
 }

@@ -11,8 +11,8 @@ import { createLookup } from "./lookup.ts";
 import { readActivationCheck } from "./request.ts";
 import { respond } from "./responses.ts";
 
-// The platform sets these variables, so their form is not validated. A key may be empty or null:
-// self-hosted Supabase sets an empty `default` beside a legacy key.
+// The platform sets these variables, so their form is not validated. But a key may be empty or null:
+// self-hosted Supabase sets an empty `default` beside a legacy key. Such a key is left out.
 const url = Deno.env.get("SUPABASE_URL");
 const keysByName = Deno.env.get("SUPABASE_SECRET_KEYS") || "{}";
 const legacyKey = Deno.env.get("SUPABASE_SERVICE_ROLE_KEY");

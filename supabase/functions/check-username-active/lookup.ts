@@ -39,8 +39,8 @@ export function createLookup(url: string, secretKeys: string[]) {
     return new Response(/^\s*{/.test(text) ? text : "{}", response);
   };
 
-  // A query builder for each secret key, that of the key in use first. All lookups share them, which
-  // is safe because `select` starts a new query from a copy of the builder's address and headers.
+  // A query builder for each secret key. The first one has the key in use. All lookups share them,
+  // which is safe because `select` begins a query with a copy of the builder's address and headers.
   let builders = secretKeys.map((key) =>
     createClient(url, key, {
       // `null` means that there is no user's token, so supabase-js sends the secret key. Without this
@@ -60,8 +60,8 @@ export function createLookup(url: string, secretKeys: string[]) {
         .eq("project_id", project_id).eq("curr_user", username)
         .limit(1).abortSignal(signal);
       if (result.status !== 401 || result.error?.code === CLOCK_ERROR) break;
-      // From now on, all lookups use the next key, unless another lookup has moved on already. The
-      // loop goes on through the array as it was.
+      // All lookups use the next key from now on, unless another lookup has moved on already. This
+      // loop still runs over the old array.
       if (builder === builders[0]) builders = [...builders.slice(1), builder];
     }
     return result;
@@ -91,11 +91,11 @@ export function createLookup(url: string, secretKeys: string[]) {
             row?.project_id === check.project_id && row.curr_user === check.username
           );
         if (isSound) return data.length > 0 ? "active" : "not_found";
-        const code: unknown = error?.code; // Any JSON, whatever its type in supabase-js says.
+        const code: unknown = error?.code; // Any JSON, although supabase-js calls it a string.
         // An attempt that did not end in time says nothing, so the failure before it is logged.
         if (!timeLimit.signal.aborted) failure = { code: codeToLog(status, code), status };
         if (!isTransient(status, code)) break;
-        connections.replaceIfUsed(poolAtStart); // At most once in a lookup.
+        connections.replaceIfUsed(poolAtStart); // So a lookup replaces one pool at most.
       }
     } finally {
       clearTimeout(timer);
@@ -108,7 +108,7 @@ export function createLookup(url: string, secretKeys: string[]) {
 
 /** Tells whether another attempt may succeed after a failure with this status and code. */
 const isTransient = (status: number, code: unknown) =>
-  // There was no whole response; or it was cut, which Deno does not always notice.
+  // There was no whole response; or it was no sound list: cut, or the rows of another lookup.
   status === 0 || status === 200 ||
   // What gateways send while PostgREST is away. PostgREST sends 503 while PostgreSQL is away.
   status >= 502 ||
