@@ -19,8 +19,8 @@ const FirstUse = z.object({
 });
 const Rows = z.array(z.object({ curr_user: z.string() }));
 
-// supabase-js alone would report success for some statuses but 200, such as a 404 whose body is a
-// list, and would wait for a body for ever. A redirect would take the secret key to another server.
+// supabase-js alone would report success for some statuses other than 200, such as a 404 whose body
+// is a list, and would wait for a body for ever. A redirect would take the secret key elsewhere.
 const fetchOnly200: typeof fetch = async (input, init) => {
   const signal = AbortSignal.timeout(10_000); // Covers the body, too.
   const response = await fetch(input, { ...init, redirect: "manual", signal });

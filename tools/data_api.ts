@@ -64,8 +64,9 @@ async function keepRights(db: Database, sendFirstRequest: () => Promise<unknown>
  * more values, it would write none, and then respond wrongly to others. PostgREST has no such limit.
  */
 async function rejectTooManyValues(method: string, body: string): Promise<Response | null> {
+  if (method !== "POST") return null;
   const rows: unknown = await new Response(body).json().catch(() => null);
-  if (method !== "POST" || !Array.isArray(rows)) return null;
+  if (!Array.isArray(rows)) return null;
   const columns = new Set(rows.flatMap((row) => Object.keys(Object(row))));
   const values = rows.length * columns.size;
   if (values <= MAX_VALUES) return null;

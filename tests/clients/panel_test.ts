@@ -224,13 +224,14 @@ const CHECKING = "shows: Checking the key …";
 const NO_KEY = "shows: There is no active key for this name.";
 
 /** What the simulator's `RegisterViewListener` does with the listener, which is the page's `begin`. */
-type Listener = "calls" | "never calls" | "throws";
+type Listener = "calls" | "never calls" | "throws" | "is missing";
 
 /** When the code on the page asks, in seconds after its start. It asks once. */
 const STARTS: { listener: Listener; asksAfterS: number }[] = [
   { listener: "calls", asksAfterS: 0 },
   { listener: "never calls", asksAfterS: 5 },
   { listener: "throws", asksAfterS: 5 },
+  { listener: "is missing", asksAfterS: 5 },
 ];
 
 for (const { listener, asksAfterS } of STARTS) {
@@ -354,10 +355,12 @@ function load({
     XMLHttpRequest,
     console: { error: (text: string) => record(text.replace(/.*: /, "logs ")) },
     Math: { __proto__: Math, random: () => random },
-    RegisterViewListener(_name: string, onReady: () => void) {
-      if (listener === "throws") throw new Error(listener);
-      if (listener === "calls") onReady();
-    },
+    ...(listener !== "is missing" && {
+      RegisterViewListener(_name: string, onReady: () => void) {
+        if (listener === "throws") throw new Error(listener);
+        if (listener === "calls") onReady();
+      },
+    }),
     ...(hasStorage && storage), // Otherwise, the names are not defined, and using them throws.
   };
   let askAgain = () => {}; // The page's `ask`.

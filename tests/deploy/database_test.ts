@@ -82,6 +82,8 @@ Deno.test("a batch: the page's command issues 500 keys into a CSV file, and its 
   Deno.exitCode = 0; // After an error, PGlite sets it, and Deno would fail the test.
   const revoked = await revoke({ project_id, created_at });
   assertEquals(revoked.length, 499, "rows printed");
+  // Whole rows, which the operator saves.
+  assertEquals(Object.keys(revoked[0]!), ["id", "project_id", "curr_user", "created_at"]);
   const { rows: left } = await db.query("select curr_user from activation_keys order by 1");
   const names = ["Amelia", null, null]; // Hers, the older batch's, and another add-on's.
   assertEquals(left, names.map((curr_user) => ({ curr_user })), "rows left");
@@ -98,6 +100,11 @@ Deno.test("the grants: the page's statement gives the secret key's role all of t
     has_schema_privilege('service_role', 'public', 'usage') as usage
     from pg_class where relname = 'activation_keys'`);
   assertEquals(rows, [{ rights: RIGHTS, usage: true }]);
+});
+
+// Another statement, or a second one under a heading, needs a test, too.
+Deno.test("SQL: docs/operate.md has two statements, and each one is tested here", async () => {
+  assertEquals((await readBlocks("docs/operate.md", "sql")).length, 2);
 });
 
 /** Names that could harm a statement, a command or a JSON file; and null, for an unused key. */

@@ -22,10 +22,9 @@ Deno.test("functions deploy: it uploads exactly the function's files, and lets c
 
 // As where rows are missing: `docs/operate.md`, "All users are locked, or rows are missing".
 Deno.test("functions delete: it takes the function away, and asks nothing; functions deploy brings it back", async () => {
-  await using folder = await makeTempFolder();
   const { request: deletion } = await runOnPlatform("functions delete");
   assertEquals(deletion, "DELETE /v1/projects/<ref>/functions/check-username-active");
-  const { request: deployment } = await uploadFunction(folder.url);
+  const { request: deployment } = await runOnPlatform("functions deploy");
   assertEquals(deployment, "POST /v1/projects/<ref>/functions/deploy");
 });
 

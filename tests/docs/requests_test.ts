@@ -66,6 +66,15 @@ async function sendBlock(block: string, values: Record<string, string>) {
   return `${response.status} ${await response.text()}`;
 }
 
+Deno.test('requests: the POST under "Watch" → 200 for a name with a key, and 499 for another one', async () => {
+  await using monitor = await service.issueKeys(["monitor"]);
+  const { project_id } = monitor;
+  const [post = ""] = await readBlocks("docs/operate.md", "http", "Watch");
+  const statusFor = async (name: string) => parseInt(await sendBlock(post, { project_id, name }));
+  assertEquals(await statusFor("monitor"), 200);
+  assertEquals(await statusFor("nobody"), 499);
+});
+
 Deno.test('requests: the POST under "Issue a key", sent twice → 201, and then 409', async () => {
   const values = { key: crypto.randomUUID(), project_id: crypto.randomUUID() };
   const [post = ""] = await readBlocks(BACK_END, "http", "Issue a key");

@@ -112,10 +112,11 @@ function assertFailed(
 }
 
 // `LOOKUP.path` has the address of the query.
-Deno.test("lookup: asks for the one row, with the secret key", async () => {
+Deno.test("lookup: asks for the one row, with the secret key, and follows no redirect", async () => {
   const { queries: [query] } = await runLookups([ROW]);
-  const { url, method, headers } = query!.request;
+  const { url, method, headers, redirect } = query!.request;
   assertEquals(method + url, "GET" + lookups.SUPABASE_URL + LOOKUP.path);
   assertEquals(headers.get("apikey"), "key 1");
   assertEquals(headers.get("Authorization"), "Bearer key 1");
+  assertEquals(redirect, "manual");
 });

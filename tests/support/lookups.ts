@@ -10,6 +10,7 @@ import { LIMITS, LOOKUP } from "./contract.ts";
 // Each test file runs in an isolate, so what is replaced here need not be put back.
 const time = FakeTimers.install({ toFake: ["Date", "performance", "setTimeout", "clearTimeout"] });
 
+const { project_id, curr_user } = LOOKUP;
 export const SUPABASE_URL = "https://abcdefghijklmnopqrst.supabase.co";
 
 /**
@@ -18,12 +19,10 @@ export const SUPABASE_URL = "https://abcdefghijklmnopqrst.supabase.co";
  */
 export type Answer = { status: number; body: unknown; afterMs?: number } | "silence" | "drop";
 
+/** With its type, so that the tables of tests need none. */
 export const SILENCE: Answer = "silence";
 /** The row that is asked for, in the list that PostgREST sends. */
-export const ROW = {
-  status: 200,
-  body: [{ project_id: LOOKUP.project_id, curr_user: LOOKUP.curr_user }],
-};
+export const ROW = { status: 200, body: [{ project_id, curr_user }] };
 /** What PostgREST sends when its connections to PostgreSQL are killed. */
 export const KILLED = { status: 503, body: { code: "57P01", message: "terminating" } };
 /** What hosted projects send now and then for a valid secret key. */
@@ -56,7 +55,7 @@ export async function runLookups(
     tookMs: NaN,
     timersLeft: NaN,
     queries: [] as { atMs: number; pool: number; key: string; request: Request }[],
-    openPools: 0,
+    openPools: [] as number[],
     log: [] as string[],
   };
   const fetch = (url: string, init: Request & { client?: { pool: number } }) => {
@@ -83,8 +82,10 @@ export async function runLookups(
   let made = 0;
   const createHttpClient = () => {
     if (made === canMake) throw new TypeError("Deno.createHttpClient is not a function");
-    seen.openPools++;
-    return { pool: ++made, close: () => seen.openPools-- };
+    const pool = ++made;
+    seen.openPools.push(pool);
+    const close = () => seen.openPools = seen.openPools.filter((open) => open !== pool);
+    return { pool, close };
   };
 
   time.reset();
@@ -95,7 +96,7 @@ export async function runLookups(
   const lookUp = createLookup(SUPABASE_URL, keys);
   for (const beginMs of beginAt) {
     setTimeout(async () => {
-      seen.outcome = await lookUp({ project_id: LOOKUP.project_id, username: LOOKUP.curr_user });
+      seen.outcome = await lookUp({ project_id, username: curr_user });
       seen.tookMs = performance.now() - beginMs;
       seen.timersLeft = time.countTimers();
     }, beginMs);

@@ -17,10 +17,13 @@ const { CI: _ci, SUPABASE_YES: _yes, npm_config_yes: _npx, ...ENV } = process.en
  * command fails, or if it warns, as of `supabase/config.toml`.
  */
 export async function runCommand(text: string, remote: string, { file = "", env = {} } = {}) {
-  const lines = (await readPage("docs/operate.md")).split("\n");
-  const line = lines.find((line) => /^ *npx -y supabase@/.test(line) && line.includes(text));
+  const lines = (await readPage("docs/operate.md")).split("\n").map((line) => line.trim());
+  // The page has some commands more than once.
+  const found = lines.filter((line) => line.startsWith("npx ") && line.includes(text));
+  const [line, ...others] = new Set(found);
   assert(line, `docs/operate.md has no command with "${text}"`);
-  const filledIn = line.trim().replace("--remote=<ref>", `--remote="${remote}"`)
+  assert(others.length === 0, `docs/operate.md has different commands with "${text}"`);
+  const filledIn = line.replace("--remote=<ref>", `--remote="${remote}"`)
     .replace("<project_id>", SEEDED.project_id).replace("../<file>", () => file);
   const output = await runLine(filledIn, { cwd: PROJECT, env: { ...ENV, ...env } });
   assert(!/^WARN/im.test(output.stderr), output.stderr);
@@ -60,10 +63,10 @@ export async function runOnPlatform(text: string) {
 
 /**
  * Runs the page's deployment of the function, and writes the files that it uploads into a folder.
- * Returns their names, the metadata, and the request.
+ * Returns their names, and the metadata.
  */
 export async function uploadFunction(folder: URL) {
-  const { request, form } = await runOnPlatform("functions deploy");
+  const { form } = await runOnPlatform("functions deploy");
   const files = form.getAll("file").filter((file) => file instanceof File);
   for (const file of files) {
     const url = new URL(file.name, folder);
@@ -71,5 +74,5 @@ export async function uploadFunction(folder: URL) {
     await Deno.writeFile(url, file.stream());
   }
   const metadata = JSON.parse(`${form.get("metadata")}`);
-  return { names: files.map(({ name }) => name), metadata, request };
+  return { names: files.map(({ name }) => name), metadata };
 }
