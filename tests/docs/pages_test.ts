@@ -6,6 +6,18 @@ import { PAGES, readBlocks, readPage } from "../support/pages.ts";
 
 const { LIMITS, LOOKUP: _, ...RESPONSES } = CONTRACT;
 
+// A page that is not found would be left out of the tests without a word.
+Deno.test("pages: the tests find all of them", () =>
+  assertEquals(PAGES.toSorted(), [
+    ".github/SECURITY.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "README.md",
+    "docs/operate.md",
+    "examples/add-on/README.md",
+    "examples/back-end/README.md",
+  ]));
+
 for (const page of PAGES) {
   Deno.test(`pages: every link of ${page} to a file or heading here leads somewhere`, async () => {
     // For example `](docs/operate.md#deploy)`.
@@ -70,11 +82,11 @@ Deno.test("pages: an address in code has no gap but <ref>, <service>, <key> and 
   }
 });
 
-Deno.test("pages: docs/first_use.ts is tested with the function's packages, which docs/back-end.md names", async () => {
+Deno.test("pages: examples/back-end/first_use.ts is tested with the function's packages, which examples/back-end/README.md names", async () => {
   const importsOf = async (path: string) => JSON.parse(await readPage(path)).imports;
   const { "@supabase/supabase-js": supabase, zod } = await importsOf("deno.json");
   const functions = await importsOf(`${FUNCTION_FOLDER_PATH}deno.json`);
   assertEquals([supabase, zod], [functions["@supabase/supabase-js"], functions.zod]);
-  const page = await readPage("docs/back-end.md");
+  const page = await readPage("examples/back-end/README.md");
   for (const name of [supabase, zod]) assertStringIncludes(page, name.replace("npm:", ""));
 });

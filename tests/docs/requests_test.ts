@@ -54,7 +54,7 @@ Deno.test('requests: curl under "Change a single key", with the page\'s file →
   assertStringIncludes(stdout, "HTTP/1.1 200");
 });
 
-const BACK_END = "docs/back-end.md";
+const BACK_END = "examples/back-end/README.md";
 
 /** Sends a request of a page. Returns the status and the body, with a blank between them. */
 async function sendBlock(block: string, values: Record<string, string>) {

@@ -2,8 +2,9 @@
 import { globSync } from "node:fs";
 import { PROJECT } from "../../tools/project.ts";
 
-/** Paths of the pages. */
-export const PAGES = globSync("{,*/,.github/}*.md", { cwd: PROJECT });
+/** Paths of the pages, with slashes on Windows, too. */
+export const PAGES = globSync("{,docs/,examples/*/,.github/}*.md", { cwd: PROJECT })
+  .map((path) => path.replaceAll("\\", "/"));
 
 /** Reads a page, or another file of the project. */
 export const readPage = (page: string): Promise<string> =>

@@ -1,4 +1,4 @@
-/** `clients/openapi.yaml` is valid, and says what the contract says. */
+/** `docs/openapi.yaml` is valid, and says what the contract says. */
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { parse } from "@std/yaml";
@@ -9,7 +9,7 @@ import { readPage } from "../support/pages.ts";
 // A POST never gets the responses to other methods: a 405, or that of a preflight.
 const { METHOD_NOT_ALLOWED: _405, PREFLIGHT: _204, ...OTHERS } = CONTRACT;
 const { LIMITS, LOOKUP: _, ...RESPONSES } = OTHERS;
-const document = await readPage("clients/openapi.yaml");
+const document = await readPage("docs/openapi.yaml");
 
 Deno.test("openapi.yaml: it is a valid document", async () =>
   assertEquals(await new Validator().validate(document), { valid: true }));

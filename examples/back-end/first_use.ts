@@ -1,6 +1,6 @@
 /**
  * Records the first use of an activation key, for the back end of an operator: the program that
- * writes the user's name into the key's row. Copy this file whole. The page `back-end.md`, beside
+ * writes the user's name into the key's row. Copy this file whole. `README.md`, beside
  * this file, says how to call it, and which versions of its packages were tested.
  *
  * The file reads two variables when it is loaded: `SUPABASE_URL`, the address of the Supabase

@@ -1,4 +1,4 @@
-/** `docs/first_use.ts`, which an operator's back end copies: it records the first use of a key. */
+/** `examples/back-end/first_use.ts`, which an operator's back end copies: it records the first use of a key. */
 import { assert, assertEquals } from "@std/assert";
 import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -19,8 +19,8 @@ const PROJECT_ID = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
 async function load(apiUrl: string) {
   process.env.SUPABASE_URL = apiUrl;
   process.env.BACK_END_SECRET_KEY = LOCAL_SERVICE.SECRET_KEY;
-  const { recordFirstUse }: typeof import("../../docs/first_use.ts") = await import(
-    `../../docs/first_use.ts?${apiUrl}`
+  const { recordFirstUse }: typeof import("../../examples/back-end/first_use.ts") = await import(
+    `../../examples/back-end/first_use.ts?${apiUrl}`
   );
   return (values: unknown) =>
     recordFirstUse(values).catch((error) =>

@@ -1,6 +1,6 @@
 /**
- * `clients/panel.js`, which asks the service from a panel of the simulator, and the code that calls
- * it on `clients/README.md`. Both run in exact time, in a simulator whose storage, screens and
+ * `examples/add-on/panel.js`, which asks the service from a panel of the simulator, and the code that calls
+ * it on `examples/add-on/README.md`. Both run in exact time, in a simulator whose storage, screens and
  * requests are the test's. `happened` lists what the code has done since the last call of `happened`.
  * The rules in the titles are those of the page.
  */
@@ -14,8 +14,8 @@ const OTHER_PRODUCT = "b41c7e08-52d9-4a63-8e1f-7d90ac35b216"; // Of another add-
 const NOW_S = 2_000_000; // When each test begins, in seconds since 1970.
 const DAY_S = 86_400;
 
-const PANEL = await readPage("clients/panel.js");
-const [, ON_PAGE = ""] = await readBlocks("clients/README.md", "js");
+const PANEL = await readPage("examples/add-on/panel.js");
+const [, ON_PAGE = ""] = await readBlocks("examples/add-on/README.md", "js");
 const time = FakeTimers.install({
   now: NOW_S * 1_000,
   toFake: ["Date", "setTimeout", "clearTimeout"],
@@ -235,7 +235,7 @@ const STARTS: { listener: Listener; asksAfterS: number }[] = [
 ];
 
 for (const { listener, asksAfterS } of STARTS) {
-  Deno.test(`clients/README.md: RegisterViewListener ${listener} → the panel asks after ${asksAfterS} s, and shows the result`, async () => {
+  Deno.test(`add-on page: RegisterViewListener ${listener} → the panel asks after ${asksAfterS} s, and shows the result`, async () => {
     const panel = load({ listener });
     panel.startPage();
     const asks = [CHECKING, "asks about Amelia"];
@@ -248,7 +248,7 @@ for (const { listener, asksAfterS } of STARTS) {
   });
 }
 
-Deno.test("clients/README.md: without a name at first, the panel asks after 5 s about the name that is there by then", async () => {
+Deno.test("add-on page: without a name at first, the panel asks after 5 s about the name that is there by then", async () => {
   const panel = load({ name: "" });
   panel.startPage();
   await panel.pass(4);
@@ -258,7 +258,7 @@ Deno.test("clients/README.md: without a name at first, the panel asks after 5 s 
   assertEquals(panel.happened(), [CHECKING, "asks about Amelia"]);
 });
 
-Deno.test("clients/README.md: when a name was typed, the panel asks about it, and does not ask again after 5 s", async () => {
+Deno.test("add-on page: when a name was typed, the panel asks about it, and does not ask again after 5 s", async () => {
   const panel = load({ name: "", listener: "never calls" });
   panel.startPage();
   panel.setName("Amelia");
@@ -267,7 +267,7 @@ Deno.test("clients/README.md: when a name was typed, the panel asks about it, an
   assertEquals(panel.happened(), [CHECKING, "asks about Amelia"]);
 });
 
-Deno.test("clients/README.md: after a 499 and an activation, the panel asks about the same name again, and a 200 unlocks", async () => {
+Deno.test("add-on page: after a 499 and an activation, the panel asks about the same name again, and a 200 unlocks", async () => {
   const panel = load();
   panel.startPage();
   await panel.respond(499);
@@ -278,7 +278,7 @@ Deno.test("clients/README.md: after a 499 and an activation, the panel asks abou
   assertEquals(panel.happened(), [...asks, NO_KEY, ...asks, ...unlocks]);
 });
 
-Deno.test("clients/README.md: when the name is emptied, the asking ends, and the panel locks", async () => {
+Deno.test("add-on page: when the name is emptied, the asking ends, and the panel locks", async () => {
   const panel = load();
   panel.startPage();
   panel.setName("");
@@ -287,7 +287,7 @@ Deno.test("clients/README.md: when the name is emptied, the asking ends, and the
   assertEquals(panel.happened(), [CHECKING, "asks about Amelia", "shows: Enter your name."]);
 });
 
-Deno.test("clients/README.md: two add-ons on a page ask for their own product, and each keeps its own 200", async () => {
+Deno.test("add-on page: two add-ons on a page ask for their own product, and each keeps its own 200", async () => {
   const otherPage = ON_PAGE.replace(PRODUCT, OTHER_PRODUCT);
   const panel = load({ scripts: [PANEL, ON_PAGE, PANEL, otherPage] });
   const [asks, otherAsks] = ["asks about Amelia", "asks about Amelia (the other add-on)"];

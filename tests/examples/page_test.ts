@@ -1,4 +1,4 @@
-/** The code on `clients/README.md`, run against the service. */
+/** The code on `examples/add-on/README.md`, run against the service. */
 import { parse } from "acorn";
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { fileURLToPath } from "node:url";
@@ -10,8 +10,8 @@ import { readBlocks, readPage } from "../support/pages.ts";
 import { runLine } from "../support/processes.ts";
 import * as service from "../support/service_under_test.ts";
 
-const PANEL = await readPage("clients/panel.js");
-const PAGE = "clients/README.md";
+const PANEL = await readPage("examples/add-on/panel.js");
+const PAGE = "examples/add-on/README.md";
 // The blocks of JavaScript on the page, in their order: the request, the call of panel.js, and what
 // stands in for the simulator in a browser.
 const [EXAMPLE = "", ON_PAGE = "", STAND_INS = ""] = await readBlocks(PAGE, "js");
@@ -20,16 +20,16 @@ const [CURL = ""] = await readBlocks(PAGE, "sh");
 const onService = (code: string) =>
   code.replaceAll("https://<ref>.supabase.co", service.settings.API_URL);
 
-Deno.test("clients/README.md: the simulator's engine, which knows ES2017, parses the code for panels", () => {
+Deno.test("add-on page: the simulator's engine, which knows ES2017, parses the code for panels", () => {
   for (const code of [PANEL, ON_PAGE]) parse(code, { ecmaVersion: 2017 });
 });
 
-Deno.test("clients/README.md: curl gets 200", async () => {
+Deno.test("add-on page: curl gets 200", async () => {
   const { stdout } = await runLine(onService(CURL));
   assertStringIncludes(stdout, "HTTP/1.1 200");
 });
 
-Deno.test("clients/README.md: JavaScript gets 200, and 499", async () => {
+Deno.test("add-on page: JavaScript gets 200, and 499", async () => {
   const ask = new Function(`${onService(EXAMPLE)}; return ask;`)();
   assertEquals(await ask(SEEDED.username), 200);
   assertEquals(await ask("nobody"), 499);
@@ -45,7 +45,7 @@ const chromium = Deno.env.get("CHROMIUM") ?? "";
 const test = chromium ? Deno.test : Deno.test.ignore;
 
 for (const { name, shows } of PANELS) {
-  test(`clients/README.md: two panels in Chromium, for ${name} → ${shows}`, async () => {
+  test(`add-on page: two panels in Chromium, for ${name} → ${shows}`, async () => {
     // The developer's functions stand inside the function of the page.
     const withFunctions = (addOn: string, product: string) =>
       onService(ON_PAGE).replace(SEEDED.project_id, product).replace(
