@@ -1,31 +1,36 @@
 /** `examples/back-end/first_use.ts`, which an operator's back end copies: it records the first use of a key. */
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { createServer } from "node:http";
+import { createServer as createSocketServer } from "node:net";
 import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
-import { serveOnLoopback } from "../../tools/loopback.ts";
-import { LOCAL_SERVICE } from "../../tools/project.ts";
+import { run } from "../../tools/command.ts";
+import { listenOnLoopback, serveOnLoopback } from "../../tools/loopback.ts";
+import { LOCAL_SERVICE, PROJECT } from "../../tools/project.ts";
 import { ACTIVE, NOT_FOUND } from "../support/contract.ts";
 import { assertResponse } from "../support/requests.ts";
 import * as service from "../support/service_under_test.ts";
 
 const KEY = "2b7e4c80-91d5-4f36-a0c8-6e13d9f52741";
 const PROJECT_ID = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
+const OTHER_KEY = "c47483a5-3d7d-49ae-a026-b9fbe3b175b1";
+const OTHER_PRODUCT = "b41c7e08-52d9-4a63-8e1f-7d90ac35b216";
+
+const FILE = new URL("../../examples/back-end/first_use.ts", import.meta.url);
 
 /**
  * Loads the file for a Data API, whose address it reads when it is loaded. Returns a function that
- * calls it, and tells what it returns or throws.
+ * calls it, and tells what it returns, or the message that it throws.
  */
 async function load(apiUrl: string) {
   process.env.SUPABASE_URL = apiUrl;
   process.env.BACK_END_SECRET_KEY = LOCAL_SERVICE.SECRET_KEY;
   const { recordFirstUse }: typeof import("../../examples/back-end/first_use.ts") = await import(
-    `../../examples/back-end/first_use.ts?${apiUrl}`
+    `${FILE}?${apiUrl}`
   );
   return (values: unknown) =>
-    recordFirstUse(values).catch((error) =>
-      error instanceof z.ZodError ? "throws a ZodError" : "throws"
-    );
+    recordFirstUse(values).catch((error) => error instanceof z.ZodError ? "ZodError" : `${error}`);
 }
 
 /** If such a name were a part of an address or a filter, it would find used keys, too. */
@@ -73,7 +78,8 @@ const WRONG = {
   project_id: [undefined, null, "", [PROJECT_ID], `${PROJECT_ID}#`, PROJECT_ID.slice(1)],
   username: [undefined, null, "", ["Amelia"], "a".repeat(257), "a\0", "a\ud83d"],
 };
-const RIGHT = { key: KEY, project_id: PROJECT_ID, username: "Amelia" };
+/** In capitals, as a user may type a key. The Data API writes it in lower case. */
+const RIGHT = { key: KEY.toUpperCase(), project_id: PROJECT_ID.toUpperCase(), username: "Amelia" };
 
 for (const [field, values] of Object.entries(WRONG)) {
   Deno.test(`first use: a ${field} that is missing or wrong → a ZodError, and no request`, async () => {
@@ -85,7 +91,7 @@ for (const [field, values] of Object.entries(WRONG)) {
     const recordFirstUse = await load(dataApi.url);
     for (const value of values) {
       const result = await recordFirstUse({ ...RIGHT, [field]: value });
-      assertEquals(result, "throws a ZodError", JSON.stringify(value));
+      assertEquals(result, "ZodError", JSON.stringify(value));
     }
     assertEquals(requests, 0);
     await recordFirstUse({ ...RIGHT, username: "🛩".repeat(256) });
@@ -93,23 +99,43 @@ for (const [field, values] of Object.entries(WRONG)) {
   });
 }
 
-/**
- * What the Data API sends for Amelia, either to the update, or to the select that comes after an
- * update without a row. Where it is not known whose key it is, the function throws.
- */
+/** The row of Amelia and the key that is asked for, as JSON, with these changes. */
+const row = (changes: Record<string, unknown> = {}) =>
+  JSON.stringify({ id: KEY, project_id: PROJECT_ID, curr_user: "Amelia", ...changes });
+
+const NO_JSON = "Error: The Data API did not send a whole response in JSON: SyntaxError";
+const NOT_THE_ROW = "Error: The Data API sent something other than the row of this key";
+const statusError = (status: number) => `Error: The Data API responded with ${status}`;
+
+/** Bodies of a 200 for Amelia; and the result, an error where it is not known whose key it is. */
+const BODIES: { of: string; body: string; result: boolean | string }[] = [
+  { of: "Amelia's row", body: `[${row()}]`, result: true },
+  { of: "Bessie's row", body: `[${row({ curr_user: "Bessie" })}]`, result: false },
+  { of: "a similar name's row", body: `[${row({ curr_user: " Amelia" })}]`, result: false },
+  { of: "no row", body: "[]", result: false },
+  { of: "a row whose name is null", body: `[${row({ curr_user: null })}]`, result: NOT_THE_ROW },
+  { of: "a row without a name", body: `[${row({ curr_user: undefined })}]`, result: NOT_THE_ROW },
+  { of: "another key's row", body: `[${row({ id: OTHER_KEY })}]`, result: NOT_THE_ROW },
+  {
+    of: "another product's row",
+    body: `[${row({ project_id: OTHER_PRODUCT })}]`,
+    result: NOT_THE_ROW,
+  },
+  { of: "two rows", body: `[${row()},${row()}]`, result: NOT_THE_ROW },
+  { of: "a row in no list", body: row(), result: NOT_THE_ROW },
+  { of: "a page", body: "<h1>Welcome</h1>", result: NO_JSON },
+  { of: "nothing", body: "", result: NO_JSON },
+];
+
+/** Whole responses to the update, or to the select that comes after an update without a row. */
 const RESPONSES = [
-  { status: 200, body: '[{"curr_user":"Amelia"}]', result: true },
-  { status: 200, body: '[{"curr_user":"Bessie"}]', result: false },
-  { status: 200, body: '[{"curr_user":" Amelia"}]', result: false },
-  { status: 200, body: "[]", result: false },
-  { status: 200, body: '[{"curr_user":null}]', result: "throws" },
-  { status: 200, body: "{}", result: "throws" },
-  { status: 200, body: "<h1>Welcome</h1>", result: "throws" },
-  { status: 206, body: "[]", result: "throws" },
-  { status: 307, body: "", result: "throws" }, // It leads to an empty list.
-  { status: 401, body: '{"message":"Invalid API key"}', result: "throws" },
-  { status: 404, body: "[]", result: "throws" },
-  { status: 503, body: '{"code":"PGRST002"}', result: "throws" },
+  ...BODIES.map(({ of, ...row }) => ({ when: `a 200 with ${of}`, status: 200, ...row })),
+  // With `Location`, which leads to an empty list.
+  { when: "a redirect", status: 307, body: "", result: statusError(307) },
+  { when: "a part of a list", status: 206, body: "[]", result: statusError(206) },
+  { when: "a rejected key", status: 401, body: "{}", result: statusError(401) },
+  { when: "a 404 with a list", status: 404, body: "[]", result: statusError(404) },
+  { when: "a 503", status: 503, body: '{"code":"PGRST002"}', result: statusError(503) },
 ];
 
 Deno.test("first use: when the Data API responds", async (test) => {
@@ -123,9 +149,9 @@ Deno.test("first use: when the Data API responds", async (test) => {
     return new Response(body, { status, headers });
   });
   const recordFirstUse = await load(dataApi.url);
-  for (const { result, ...response } of RESPONSES) {
+  for (const { when, result, ...response } of RESPONSES) {
     for (const to of ["update", "select"]) {
-      await test.step(`to the ${to} with ${response.status} and ${response.body} → ${result}`, async () => {
+      await test.step(`to the ${to} with ${when} → ${result}`, async () => {
         [responses, paths] = [to === "update" ? [response] : [noRow, response], []];
         assertEquals(await recordFirstUse(RIGHT), result);
         assert(!paths.includes("/elsewhere"), "a redirect is followed");
@@ -141,7 +167,7 @@ const STALLS: Record<string, number> = {
   "byte by byte": Infinity,
 };
 
-Deno.test("first use: a body that stalls, in three ways at the same time → each call throws within 11 s", async () => {
+Deno.test("first use: a body that stalls in one of three ways → each call throws within 11 s", async () => {
   let startedAt = NaN;
   await using dataApi = serveOnLoopback(async (request) => {
     const { curr_user } = await request.json();
@@ -159,7 +185,57 @@ Deno.test("first use: a body that stalls, in three ways at the same time → eac
   const recordFirstUse = await load(dataApi.url);
   startedAt = performance.now();
   const calls = Object.keys(STALLS).map((username) => recordFirstUse({ ...RIGHT, username }));
-  assertEquals(await Promise.all(calls), ["throws", "throws", "throws"]);
+  const error = "Error: The Data API did not send a whole response in JSON: TimeoutError";
+  assertEquals(await Promise.all(calls), [error, error, error]);
   const tookMs = performance.now() - startedAt;
   assert(tookMs < 11_000, `${tookMs} ms`);
 });
+
+// A body that is not read keeps its connection, so that a long outage would use up all sockets.
+Deno.test("first use: twenty calls that get a 503 with a long body share a connection", async () => {
+  let connections = 0;
+  const server = createServer((_request, response) => {
+    response.writeHead(503).end("x".repeat(100_000));
+  }).on("connection", () => connections++);
+  await using dataApi = await listenOnLoopback(server);
+  const recordFirstUse = await load(dataApi.url);
+  for (let nth = 0; nth < 20; nth++) assertEquals(await recordFirstUse(RIGHT), statusError(503));
+  assertEquals(connections, 1);
+});
+
+/** A program that logs the error, and everything that is hidden in it. */
+const PROGRAM = `const { recordFirstUse } = await import("${FILE}");
+  const error = await recordFirstUse(${JSON.stringify(RIGHT)}).catch((error) => error);
+  console.error(error, Deno.inspect(error, { depth: 99, showHidden: true }));
+  Deno.exit();`;
+
+/** What a Data API sends before it ends the connection. Each body has the key and the name in it. */
+const OK = "HTTP/1.1 200 OK\r\n";
+const FAILURES = [
+  { when: "a closed port", response: null, says: "JSON: TypeError" },
+  {
+    when: "a cut response",
+    response: `${OK}Content-Length: 999\r\n\r\n[${row()}]`,
+    says: "JSON: TypeError",
+  },
+  { when: "a 503", response: `HTTP/1.1 503 Away\r\n\r\n${row()}`, says: "with 503" },
+  { when: "a row in no list", response: `${OK}\r\n${row()}`, says: NOT_THE_ROW },
+  { when: "no JSON", response: `${OK}\r\n<p>${row()}`, says: NO_JSON },
+];
+
+for (const { when, response, says } of FAILURES) {
+  Deno.test(`first use: after ${when}, no key, no name and no address is logged`, async () => {
+    const server = createSocketServer((socket) =>
+      socket.on("error", () => {}).on("data", () => socket.end(response ?? ""))
+    );
+    await using dataApi = await listenOnLoopback(server);
+    if (response === null) server.close();
+    const env = { SUPABASE_URL: dataApi.url, BACK_END_SECRET_KEY: LOCAL_SERVICE.SECRET_KEY };
+    const { stderr } = await run(Deno.execPath(), ["eval", PROGRAM], { cwd: PROJECT, env });
+    assertStringIncludes(stderr, says);
+    const { host } = new URL(dataApi.url);
+    for (const secret of [KEY, KEY.toUpperCase(), "Amelia", host, LOCAL_SERVICE.SECRET_KEY]) {
+      assert(!stderr.includes(secret), `${secret} in ${stderr}`);
+    }
+  });
+}
