@@ -27,6 +27,7 @@ static class Activation
         {
             var content = new StringContent(body, Utf8, "application/json");
             var request = new HttpRequestMessage(HttpMethod.Post, Service) { Content = content };
+            request.Headers.UserAgent.ParseAdd("check-username-active"); // Some proxies demand one.
             // Does not wait for the body, and throws no exception for 499. ConfigureAwait(false) lets
             // AskAsync(…).Wait() return also in the thread of a window, of WPF or WinForms.
             using (var response = await Http

@@ -1,5 +1,6 @@
 // Asks once, with libcurl and nlohmann/json, from a plugin of X-Plane for instance. Before a plugin
-// starts a thread, it calls curl_global_init(CURL_GLOBAL_DEFAULT) once.
+// starts a thread, it calls curl_global_init(CURL_GLOBAL_DEFAULT) once. On Linux and macOS, compile it
+// with -fvisibility=hidden. Otherwise, another plugin may call this `ask` in the place of its own.
 #include <atomic>
 #include <string>
 
@@ -13,8 +14,9 @@
 constexpr char SERVICE[] = "https://<ref>.supabase.co/functions/v1/check-username-active";
 constexpr char PROJECT_ID[] = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
 
-// When the plugin unloads, set this, and then join the thread that asks. `ask` then ends within about
-// a second, but while DNS is silent, it goes on until the resolver gives up.
+// Set this to false when the plugin starts, because a plugin that was unloaded can stay in memory, with
+// the old value. Set it to true when the plugin unloads, and then join the thread that asks. `ask` then
+// ends within about a second, but while DNS is silent, it goes on until the resolver gives up.
 std::atomic<bool> isUnloading{false};
 
 static size_t onBody(char*, size_t, size_t, void*) { return 0; }  // Ends the transfer at the body.
@@ -46,6 +48,7 @@ long ask(const std::string& username) {
   curl_easy_setopt(curl, CURLOPT_URL, SERVICE);
   curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
   curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body.c_str());
+  curl_easy_setopt(curl, CURLOPT_USERAGENT, "check-username-active");  // Some proxies demand one.
   curl_easy_setopt(curl, CURLOPT_TIMEOUT, 10L);
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, onBody);

@@ -5,7 +5,7 @@
 // rules that the comments name.
 
 // Makes the asking of one add-on. `service` is the address of the function, and `projectId` is the
-// UUID of the add-on. (A function, because several add-ons on a page may load this file.)
+// UUID of the product. (A function, because several add-ons on a page may load this file.)
 function createActivation(service, projectId) {
   // Rule 2: one entry for the product. It has the time of the last 200, in seconds since 1970, a
   // space, and the name, URL-encoded: nobody knows whether the storage keeps more than ASCII.

@@ -102,6 +102,7 @@ for (const [field, values] of Object.entries(WRONG)) {
 /** The row of Amelia and the key that is asked for, as JSON, with these changes. */
 const row = (changes: Record<string, unknown> = {}) =>
   JSON.stringify({ id: KEY, project_id: PROJECT_ID, curr_user: "Amelia", ...changes });
+const list = (changes = {}) => `[${row(changes)}]`;
 
 const NO_JSON = "Error: The Data API did not send a whole response in JSON: SyntaxError";
 const NOT_THE_ROW = "Error: The Data API sent something other than the row of this key";
@@ -109,18 +110,14 @@ const statusError = (status: number) => `Error: The Data API responded with ${st
 
 /** Bodies of a 200 for Amelia; and the result, an error where it is not known whose key it is. */
 const BODIES: { of: string; body: string; result: boolean | string }[] = [
-  { of: "Amelia's row", body: `[${row()}]`, result: true },
-  { of: "Bessie's row", body: `[${row({ curr_user: "Bessie" })}]`, result: false },
-  { of: "a similar name's row", body: `[${row({ curr_user: " Amelia" })}]`, result: false },
+  { of: "Amelia's row", body: list(), result: true },
+  { of: "Bessie's row", body: list({ curr_user: "Bessie" }), result: false },
+  { of: "a similar name's row", body: list({ curr_user: " Amelia" }), result: false },
   { of: "no row", body: "[]", result: false },
-  { of: "a row whose name is null", body: `[${row({ curr_user: null })}]`, result: NOT_THE_ROW },
-  { of: "a row without a name", body: `[${row({ curr_user: undefined })}]`, result: NOT_THE_ROW },
-  { of: "another key's row", body: `[${row({ id: OTHER_KEY })}]`, result: NOT_THE_ROW },
-  {
-    of: "another product's row",
-    body: `[${row({ project_id: OTHER_PRODUCT })}]`,
-    result: NOT_THE_ROW,
-  },
+  { of: "a row whose name is null", body: list({ curr_user: null }), result: NOT_THE_ROW },
+  { of: "a row without a name", body: list({ curr_user: undefined }), result: NOT_THE_ROW },
+  { of: "another key's row", body: list({ id: OTHER_KEY }), result: NOT_THE_ROW },
+  { of: "another product's row", body: list({ project_id: OTHER_PRODUCT }), result: NOT_THE_ROW },
   { of: "two rows", body: `[${row()},${row()}]`, result: NOT_THE_ROW },
   { of: "a row in no list", body: row(), result: NOT_THE_ROW },
   { of: "a page", body: "<h1>Welcome</h1>", result: NO_JSON },
@@ -211,13 +208,10 @@ const PROGRAM = `const { recordFirstUse } = await import("${FILE}");
 
 /** What a Data API sends before it ends the connection. Each body has the key and the name in it. */
 const OK = "HTTP/1.1 200 OK\r\n";
+const CUT = `${OK}Content-Length: 999\r\n\r\n${list()}`;
 const FAILURES = [
   { when: "a closed port", response: null, says: "JSON: TypeError" },
-  {
-    when: "a cut response",
-    response: `${OK}Content-Length: 999\r\n\r\n[${row()}]`,
-    says: "JSON: TypeError",
-  },
+  { when: "a cut response", response: CUT, says: "JSON: TypeError" },
   { when: "a 503", response: `HTTP/1.1 503 Away\r\n\r\n${row()}`, says: "with 503" },
   { when: "a row in no list", response: `${OK}\r\n${row()}`, says: NOT_THE_ROW },
   { when: "no JSON", response: `${OK}\r\n<p>${row()}`, says: NO_JSON },

@@ -46,17 +46,16 @@ const test = chromium ? Deno.test : Deno.test.ignore;
 
 for (const { name, shows } of PANELS) {
   test(`add-on page: two panels in Chromium, for ${name} → ${shows}`, async () => {
-    // The developer's functions stand inside the function of the page.
     const withFunctions = (addOn: string, product: string) =>
       onService(ON_PAGE).replace(SEEDED.project_id, product).replace(
-        "(() => {",
-        `$&
-        const readName = () => ${JSON.stringify(name)};
+        /(?=\/\/ Your functions)/,
+        `const readName = () => ${JSON.stringify(name)};
         const showText = (text) => {
           ${addOn} = text;
           document.title = first + " [" + second + "]";
         };
-        const showAddOn = () => showText("The add-on");`,
+        const showAddOn = () => showText("The add-on");
+        `,
       );
     const page = `<!doctype html><meta charset="utf-8">
       <script>let first, second; ${STAND_INS}</script>

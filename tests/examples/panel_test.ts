@@ -11,50 +11,60 @@ import { readBlocks, readPage } from "../support/pages.ts";
 const PRODUCT = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
 const SERVICE = "https://<ref>.supabase.co/functions/v1/check-username-active";
 const OTHER_PRODUCT = "b41c7e08-52d9-4a63-8e1f-7d90ac35b216"; // Of another add-on on the page.
-const NOW_S = 2_000_000; // When each test begins, in seconds since 1970.
+const NOW_S = 2_000_000; // When each test begins, in seconds since 1970, and 0.9 s.
 const DAY_S = 86_400;
 
 const PANEL = await readPage("examples/add-on/panel.js");
 const [, ON_PAGE = ""] = await readBlocks("examples/add-on/README.md", "js");
 const time = FakeTimers.install({
-  now: NOW_S * 1_000,
+  now: NOW_S * 1_000 + 900,
   toFake: ["Date", "setTimeout", "clearTimeout"],
 });
 
-/**
- * The panel asks about Amelia and gets a response that ends the asking. `stored` is whose last 200
- * is stored, and how many seconds ago it came.
- */
-const RULES = [
+type Simulator = Parameters<typeof load>[0];
+/** The panel asks about Amelia in this simulator, and gets a response that ends the asking. */
+const RULES: { title: string; simulator: Simulator; status: number; happens: string[] }[] = [
   {
     title: "rule 2: another name's 200 unlocks nobody, and a 499 does not clear it",
-    stored: { name: "Bessie", ageS: 0 },
+    simulator: { stored: { name: "Bessie", ageS: 0 } },
     status: 499,
     happens: ["asks about Amelia", "locks: inactive"],
   },
   {
     title: "rule 3: a 200 is stored, then it unlocks",
-    stored: null,
+    simulator: {},
     status: 200,
     happens: ["asks about Amelia", "stores 2000000 Amelia", "unlocks"],
   },
   {
     title: "rule 3: a 200 after a stored one is stored, and does not unlock twice",
-    stored: { name: "Amelia", ageS: 0 },
+    simulator: { stored: { name: "Amelia", ageS: 0 } },
     status: 200,
     happens: ["unlocks", "asks about Amelia", "stores 2000000 Amelia"],
   },
   {
     title: "rule 3: a 499 clears the entry of this name, then it locks",
-    stored: { name: "Amelia", ageS: 0 },
+    simulator: { stored: { name: "Amelia", ageS: 0 } },
     status: 499,
     happens: ["unlocks", "asks about Amelia", "clears the entry", "locks: inactive"],
   },
+  {
+    title: "rule 5: a storage that is missing stops nothing",
+    simulator: { hasStorage: false },
+    status: 200,
+    happens: ["asks about Amelia", "unlocks"],
+  },
+  {
+    title: "rule 5: where a write fails, a 499 locks although the old entry stays",
+    simulator: { canWrite: false, stored: { name: "Amelia", ageS: 0 } },
+    status: 499,
+    happens: ["unlocks", "asks about Amelia", "locks: inactive"],
+  },
 ];
 
-for (const { title, stored, status, happens } of RULES) {
+for (const { title, simulator, status, happens } of RULES) {
   Deno.test(`panel.js: ${title}`, async () => {
-    const panel = load({ stored });
+    const panel = load(simulator);
     panel.ask("Amelia");
     await panel.respond(status);
     await panel.pass(3_600); // It does not ask again.
@@ -183,31 +193,6 @@ Deno.test("panel.js: rule 4: a status that is there when time is up counts", asy
   assertEquals(panel.happened(), ["stores 2000010 Amelia", "unlocks"]);
 });
 
-/** What happens where the data storage fails: it is not there at all, or it is full. */
-const STORAGES = [
-  {
-    when: "a storage that is missing stops nothing",
-    simulator: { hasStorage: false },
-    status: 200,
-    happens: ["asks about Amelia", "unlocks"],
-  },
-  {
-    when: "where a write fails, a 499 locks although the old entry stays",
-    simulator: { canWrite: false, stored: { name: "Amelia", ageS: 0 } },
-    status: 499,
-    happens: ["unlocks", "asks about Amelia", "locks: inactive"],
-  },
-];
-
-for (const { when, simulator, status, happens } of STORAGES) {
-  Deno.test(`panel.js: rule 5: ${when}`, async () => {
-    const panel = load(simulator);
-    panel.ask("Amelia");
-    await panel.respond(status);
-    assertEquals(panel.happened(), happens);
-  });
-}
-
 Deno.test("panel.js: rule 6: a status other than 200 and 499 is logged, a repeated one only once", async () => {
   const panel = load();
   panel.ask("Amelia");
@@ -224,7 +209,7 @@ const CHECKING = "shows: Checking the key …";
 const NO_KEY = "shows: There is no active key for this name.";
 
 /** What the simulator's `RegisterViewListener` does with the listener, which is the page's `begin`. */
-type Listener = "calls" | "never calls" | "throws" | "is missing";
+type Listener = "calls" | "calls late" | "never calls" | "throws" | "is missing";
 
 /** When the code on the page asks, in seconds after its start. It asks once. */
 const STARTS: { listener: Listener; asksAfterS: number }[] = [
@@ -247,6 +232,19 @@ for (const { listener, asksAfterS } of STARTS) {
     assertEquals(panel.happened(), [NO_KEY]);
   });
 }
+
+// Before the simulator calls the listener, the storage keeps nothing.
+Deno.test("add-on page: the storage is ready after 8 s → the panel asks again, and stores the 200", async () => {
+  const panel = load({ listener: "calls late" });
+  panel.startPage();
+  await panel.pass(5);
+  await panel.respond(200);
+  const asks = [CHECKING, "asks about Amelia"];
+  assertEquals(panel.happened(), [...asks, "shows the add-on"]);
+  await panel.pass(3);
+  await panel.respond(200);
+  assertEquals(panel.happened(), [...asks, "stores 2000008 Amelia", "shows the add-on"]);
+});
 
 Deno.test("add-on page: without a name at first, the panel asks after 5 s about the name that is there by then", async () => {
   const panel = load({ name: "" });
@@ -303,15 +301,14 @@ Deno.test("add-on page: two add-ons on a page ask for their own product, and eac
 function load({
   /** Whose last 200 is stored, and how many seconds ago it came. */
   stored = null as { name: string; ageS: number } | null,
-  /** What `Math.random` returns. */
-  random = 0.5,
   hasStorage = true,
   canWrite = true,
   listener = "calls" as Listener,
+  /** What `Math.random` returns. */
+  random = 0.5,
   /** The name that the user has. */
   name = "Amelia",
-  /** What the page loads. */
-  scripts = [PANEL],
+  scripts = [PANEL], // What the page loads.
 } = {}) {
   time.reset();
   const events: string[] = [];
@@ -341,17 +338,19 @@ function load({
       requests.push(this);
     }
   }
+  let isReady = listener !== "calls late";
   const entry = stored ? `${NOW_S - stored.ageS} ${stored.name}` : "";
   const entries: Record<string, string> = { [`check-username-active.${PRODUCT}`]: entry };
   const storage = {
     GetStoredData: (key: string) => entries[key] ?? "",
     SetStoredData(key: string, text: string) {
       if (!canWrite) throw new Error("full");
+      if (!isReady) return;
       entries[key] = text;
       inProduct(text ? `stores ${text}` : "clears the entry", key.split(".")[1]!);
     },
   };
-  const simulator = {
+  const itsOwn = {
     XMLHttpRequest,
     console: { error: (text: string) => record(text.replace(/.*: /, "logs ")) },
     Math: { __proto__: Math, random: () => random },
@@ -359,6 +358,11 @@ function load({
       RegisterViewListener(_name: string, onReady: () => void) {
         if (listener === "throws") throw new Error(listener);
         if (listener === "calls") onReady();
+        if (listener !== "calls late") return;
+        setTimeout(() => {
+          isReady = true;
+          onReady();
+        }, 8_000);
       },
     }),
     ...(hasStorage && storage), // Otherwise, the names are not defined, and using them throws.
@@ -370,10 +374,10 @@ function load({
     showText: (text: string) => record(`shows: ${text}`),
     keepAsk: (ask: () => void) => askAgain = ask,
   };
-  const globals = { ...simulator, ...page };
+  const globals = { ...itsOwn, ...page };
   // As in a browser, an error ends the script, and not the timers that it has started. The developer's
   // own code stands inside the function of the page.
-  const onPage = ON_PAGE.replace("(() => {", "$& keepAsk(ask);");
+  const onPage = ON_PAGE.replace(/(?=\/\/ Your functions)/, "keepAsk(ask); ");
   const code = `${scripts.join("\n")}
     const activation = createActivation("${SERVICE}", "${PRODUCT}");
     return { activation, startPage() { try { ${onPage} } catch {} } };`;
