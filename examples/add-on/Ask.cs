@@ -15,7 +15,7 @@ static class Activation
     static readonly HttpClient Http = new HttpClient(new HttpClientHandler { AllowAutoRedirect = false })
         { Timeout = TimeSpan.FromSeconds(10) };
 
-    // Throws for a lone surrogate, which would otherwise become another character.
+    // Throws for a lone surrogate, which would otherwise become another character. AskAsync then returns 0.
     static readonly Encoding Utf8 = new UTF8Encoding(false, true);
 
     // Returns the status of the response, or 0 if there is none.

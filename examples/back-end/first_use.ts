@@ -18,9 +18,8 @@ const FirstUse = z.object({
   username: z.string().regex(/^[^\0\p{Surrogate}]{1,256}$/u),
 });
 
-// A back end logs what is thrown here. The error of `fetch` is not passed on, because it may contain
-// the address of the request, with a key that is still unused. JSON is parsed here, because the error
-// of supabase-js would contain text that is no JSON, such as a part of a row.
+// A back end logs what is thrown here. The error of `fetch` may contain the address, with a key that
+// is still unused, and that of supabase-js a body that is no JSON. So neither error is passed on.
 const fetchJson: typeof fetch = async (input, init) => {
   const signal = AbortSignal.timeout(10_000); // Covers the body, too.
   let status, text;
@@ -37,7 +36,10 @@ const fetchJson: typeof fetch = async (input, init) => {
   if (status !== 200) throw new Error(`The Data API responded with ${status}`);
   return new Response(text);
 };
-const supabase = createClient(process.env.SUPABASE_URL!, process.env.BACK_END_SECRET_KEY!, {
+const { SUPABASE_URL = "", BACK_END_SECRET_KEY = "" } = process.env;
+// A line break in it would bring the secret key into an error of each request.
+if (!/^[!-~]+$/.test(BACK_END_SECRET_KEY)) throw new Error("Set BACK_END_SECRET_KEY, in one line");
+const supabase = createClient(SUPABASE_URL, BACK_END_SECRET_KEY, {
   global: { fetch: fetchJson },
   db: { retry: false }, // Otherwise, a select that fails would be repeated, for 7 s.
 });

@@ -1,5 +1,5 @@
 /** `examples/back-end/first_use.ts`, which an operator's back end copies: it records the first use of a key. */
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { createServer } from "node:http";
 import { createServer as createSocketServer } from "node:net";
 import process from "node:process";
@@ -198,6 +198,14 @@ Deno.test("first use: twenty calls that get a 503 with a long body share a conne
   const recordFirstUse = await load(dataApi.url);
   for (let nth = 0; nth < 20; nth++) assertEquals(await recordFirstUse(RIGHT), statusError(503));
   assertEquals(connections, 1);
+});
+
+// Else, supabase-js would quote it in the error of each request.
+Deno.test("first use: a secret key with a line break in it → the file is not loaded", async () => {
+  process.env.BACK_END_SECRET_KEY = "sb_secret_1\n2";
+  const load = () => import(`${FILE}?line-break`);
+  const { message } = await assertRejects(load, Error, "Set BACK_END_SECRET_KEY, in one line");
+  assert(!message.includes("sb_secret"), message);
 });
 
 /** A program that logs the error, and everything that is hidden in it. */
