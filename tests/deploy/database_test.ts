@@ -1,19 +1,17 @@
 /**
- * The table on an operator's database, which the Supabase CLI writes and reads. `runCommand` runs
- * the first command of `docs/operate.md` that has this text in it.
+ * The table on an operator's database: what the Supabase CLI and the statements of the operators'
+ * pages do with it. `<file>` is in the folder above the one in which a command runs.
  */
 import { PGlite } from "@electric-sql/pglite";
 import { PGLiteSocketServer } from "@electric-sql/pglite-socket";
 import { assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import process from "node:process";
-import { fileURLToPath } from "node:url";
 import { startDataApi } from "../../tools/data_api.ts";
 import { addRoles, migrate } from "../../tools/database.ts";
-import { LOCAL_SERVICE, SEEDED } from "../../tools/project.ts";
-import { makeTempFolder } from "../../tools/temp_folder.ts";
-import { readBlocks } from "../support/pages.ts";
+import { SEEDED } from "../../tools/project.ts";
+import { makeOperatorsFolder, readCommand, runCommand } from "../support/operators.ts";
+import { fillIn, readBlocks } from "../support/pages.ts";
 import { runLine } from "../support/processes.ts";
-import { runCommand } from "../support/supabase_cli.ts";
 
 /** Starts an empty PostgreSQL (PGlite, in memory), and serves it. */
 async function startDatabase(defaults: "all" | "nothing") {
@@ -42,50 +40,46 @@ for (const defaults of ["all", "nothing"] as const) {
   const when = `a new table gives the API roles ${defaults === "all" ? "all rights" : "no right"}`;
   Deno.test(`db push: when ${when} by default → only the secret key's role has rights`, async () => {
     await using server = await startDatabase(defaults);
-    await runCommand("db push", server.url);
+    await runCommand(/ db push /, server.url);
     const { rows } = await server.db.query(`
       select relrowsecurity as rls, relacl::text as rights,
         (select count(*)::int from pg_policy) as policies
       from pg_class where relname = 'activation_keys'`);
     assertEquals(rows, [{ rls: true, rights: RIGHTS, policies: 0 }]);
-    const again = await runCommand("db push", server.url);
+    const again = await runCommand(/ db push /, server.url);
     assertStringIncludes(again, "is up to date.");
   });
 }
 
+const INCIDENTS = "docs/incidents.md";
+
 /** Runs the page's SQL under a heading, with these values filled in. Returns the rows. */
 async function runStatement(db: PGlite, heading: string, values: Record<string, string> = {}) {
-  let [statement = ""] = await readBlocks("docs/operate.md", "sql", heading);
-  for (const [gap, value] of Object.entries(values)) {
-    statement = statement.replaceAll(`<${gap}>`, value);
-  }
-  return (await db.exec(statement)).at(-1)?.rows ?? [];
+  const [statement = ""] = await readBlocks(INCIDENTS, "sql", heading);
+  return (await db.exec(fillIn(statement, values))).at(-1)?.rows ?? [];
 }
 
 Deno.test("a batch: the page's command issues 500 keys into a CSV file, and its statement revokes the unused ones", async () => {
-  await using folder = await makeTempFolder();
+  await using folder = await makeOperatorsFolder();
   await using server = await startDatabase("nothing");
   const { db } = server;
   const { project_id } = SEEDED;
   await migrate(db);
   await db.exec(`insert into activation_keys (project_id) values ('${project_id}')`); // An older batch.
-  const file = fileURLToPath(new URL("keys", folder.url));
-  await runCommand("generate_series(1, 500)", server.url, { file });
-  const [heading, ...rows] = (await Deno.readTextFile(`${file}.csv`)).trim().split("\n");
+  const values = { project_id, file: "keys" };
+  await runCommand(/generate_series\(1, 500\)/, server.url, { cwd: folder.cwd, values });
+  const [heading, ...rows] = (await folder.read("keys.csv")).trim().split("\n");
   assertEquals([heading, rows.length], ["id,created_at", 500]);
   const [used, created_at = ""] = rows[0]!.split(",");
   await db.exec(`update activation_keys set curr_user = 'Amelia' where id = '${used}';
     insert into activation_keys (project_id, created_at) values (gen_random_uuid(), '${created_at}')`);
 
-  const revoke = (values = {}) => runStatement(db, "A batch has leaked", values);
-  await assertRejects(() => revoke(), Error, "type uuid"); // With its gaps left in.
+  const revoke = (values = {}) => runStatement(db, "A batch of keys has leaked", values);
+  await assertRejects(() => revoke(), Error, "type uuid"); // With its placeholders left in.
   Deno.exitCode = 0; // After an error, PGlite sets it, and Deno would fail the test.
-  const revoked = await revoke({ project_id, created_at });
-  assertEquals(revoked.length, 499, "rows printed");
-  // Whole rows, which the operator saves.
-  assertEquals(Object.keys(revoked[0]!), ["id", "project_id", "curr_user", "created_at"]);
+  assertEquals((await revoke({ project_id, created_at })).length, 499, "rows printed");
   const { rows: left } = await db.query("select curr_user from activation_keys order by 1");
-  const names = ["Amelia", null, null]; // Hers, the older batch's, and another add-on's.
+  const names = ["Amelia", null, null]; // Hers, the older batch's, and another product's.
   assertEquals(left, names.map((curr_user) => ({ curr_user })), "rows left");
 });
 
@@ -95,7 +89,7 @@ Deno.test("the grants: the page's statement gives the secret key's role all of t
   await migrate(db);
   await db.exec(`revoke all on table activation_keys from service_role;
     revoke usage on schema public from service_role, public`);
-  await runStatement(db, "The statuses");
+  await runStatement(db, "The statuses and the codes");
   const { rows } = await db.query(`select relacl::text as rights,
     has_schema_privilege('service_role', 'public', 'usage') as usage
     from pg_class where relname = 'activation_keys'`);
@@ -103,61 +97,122 @@ Deno.test("the grants: the page's statement gives the secret key's role all of t
 });
 
 // Another statement, or a second one under a heading, needs a test, too.
-Deno.test("SQL: docs/operate.md has two statements, and each one is tested here", async () => {
-  assertEquals((await readBlocks("docs/operate.md", "sql")).length, 2);
+Deno.test("SQL: docs/incidents.md has four statements, and each one is tested here", async () => {
+  assertEquals((await readBlocks(INCIDENTS, "sql")).length, 4);
+  assertEquals((await readBlocks("docs/operate.md", "sql")).length, 0);
 });
 
 /** Names that could harm a statement, a command or a JSON file; and null, for an unused key. */
 const NAMES = [`a$rows$b "x" \\`, "x'; drop table activation_keys; --", "a\nb", "🛩", null];
+const PRODUCT = SEEDED.project_id;
+const OTHER_PRODUCT = "b41c7e08-52d9-4a63-8e1f-7d90ac35b216";
+const UNKNOWN = "0d5c8f3e-27b1-4c6a-9e84-b1f6720a3d59";
 
-Deno.test("back up: the page's commands export 10 keys, show that 5 are gone, and bring these back", async () => {
-  await using folder = await makeTempFolder();
+/** How all rows of `PRODUCT` are damaged; and the counts then: its keys and users, or another's. */
+const DAMAGES = [
+  { rows: "deleted", by: "delete from activation_keys", counts: [] },
+  {
+    rows: "emptied",
+    by: "update activation_keys set curr_user = null",
+    counts: [{ project_id: PRODUCT, keys: 5, users: 0 }],
+  },
+  {
+    rows: "given to a thief",
+    by: "update activation_keys set curr_user = 'Eve'",
+    counts: [{ project_id: PRODUCT, keys: 5, users: 1 }],
+  },
+  {
+    rows: "moved to an unknown product",
+    by: `update activation_keys set project_id = '${UNKNOWN}'`,
+    counts: [{ project_id: UNKNOWN, keys: 5, users: 4 }],
+  },
+];
+
+Deno.test("an operator's table", async (test) => {
+  await using folder = await makeOperatorsFolder();
+  const { cwd, path, read, write } = folder;
   await using dataApi = await startDataApi();
   await using server = await serveDatabase(dataApi.db);
   const { db } = dataApi;
-  const path = (name: string) => fileURLToPath(new URL(name, folder.url));
-  const exportTo = (name: string) => runCommand("--read-only", server.url, { file: path(name) });
-  const blocks = await readBlocks("docs/operate.md", "sh", "Back up");
-  const commandOf = (program: string) => blocks.find((block) => block.startsWith(program))!;
-  const bringBack = async () => {
-    const filledIn = commandOf("curl").replace("https://<ref>.supabase.co", dataApi.url)
-      .replace("<secret key>", LOCAL_SERVICE.SECRET_KEY).replace("../<file>", () => path("old"));
-    const { stdout } = await runLine(filledIn);
+  const backUp = async (file: string) => {
+    for (const form of [/--output json/, /--output csv "select/]) {
+      await runCommand(form, server.url, { cwd, values: { file } });
+    }
+  };
+  /** Sends a file, or a part of it, with the page's command. */
+  const send = async (form: RegExp, values: Record<string, string>) => {
+    const line = fillIn(await readCommand(form), values, dataApi.url);
+    const { stdout } = await runLine(line, { cwd });
     assertMatch(stdout, /^HTTP\/1.1 201 [^]*\r\n\r\n$/); // And no customer's key.
   };
-  // As text, because a `Date` has no microseconds.
-  const readTable = async () =>
-    (await db.query("select t::text from activation_keys as t order by id")).rows;
+  const readRows = async (product: string) => {
+    // As text, because a `Date` has no microseconds.
+    const sql = "select t::text from activation_keys as t where project_id = $1 order by id";
+    return (await db.query(sql, [product])).rows;
+  };
 
+  Deno.exitCode = 0; // PGlite sets it, and Deno would fail a step.
   await db.exec("delete from activation_keys");
-  for (const name of [...NAMES, ...NAMES]) {
-    const insert = "insert into activation_keys (project_id, curr_user) values ($1, $2)";
-    await db.query(insert, [SEEDED.project_id, name]);
+  for (const name of NAMES) {
+    const insert = "insert into activation_keys (project_id, curr_user) values ($1, $3), ($2, $3)";
+    await db.query(insert, [PRODUCT, OTHER_PRODUCT, name]);
   }
-  const before = await readTable();
-  await exportTo("old");
-  await db.exec(`delete from activation_keys
-    where id in (select id from activation_keys order by id limit 5)`);
-  await exportTo("new");
-  // The user's settings have colours, another program for differences, and one that turns JSON into
-  // other text. With either program, a plain `git diff` writes an empty file.
-  const attributes = JSON.stringify(path("attributes"));
-  await Deno.writeTextFile(path("attributes"), "*.json diff=json");
-  await Deno.writeTextFile(
-    path("settings"),
-    `[core] attributesFile = ${attributes}\n[color] ui = always
-    [diff] external = true\n[diff "json"] textconv = true`,
-  );
-  const files = commandOf("git").replace("../<old file>", () => path("old"))
-    .replace("../<new file>", () => path("new")).replace("../<file>", () => path("changes"));
-  const env = { ...process.env, GIT_CONFIG_GLOBAL: path("settings") };
-  await runLine(files, { env }).catch(() => {}); // Git exits with 1 where there is a difference.
-  const changes = await Deno.readTextFile(path("changes.diff"));
-  assertEquals(changes.match(/^-.*"id"/gm)?.length, 5, "keys that are missing in the table");
-  await bringBack();
-  assertEquals(await readTable(), before);
-  await db.exec("update activation_keys set curr_user = 'Bessie'"); // Rows that stay as they are.
-  const changed = await readTable();
-  await bringBack();
-  assertEquals(await readTable(), changed, "after it is repeated");
+  await backUp("old");
+  const exported = await readRows(PRODUCT);
+  const otherExported = await readRows(OTHER_PRODUCT);
+
+  await test.step("the counts beside an export have a line for each product", async () => {
+    const counts = `${PRODUCT},5,4,.*\n${OTHER_PRODUCT},5,4,.*\n`;
+    assertMatch(await read("old.csv"), new RegExp(`^project_id,keys,users,newest\n${counts}$`));
+  });
+
+  // Since the export, the other product has a new name, and a revoked key.
+  await db.exec(`update activation_keys set curr_user = 'Newer' where curr_user is null
+      and project_id = '${OTHER_PRODUCT}';
+    delete from activation_keys where curr_user = '🛩' and project_id = '${OTHER_PRODUCT}'`);
+  const other = await readRows(OTHER_PRODUCT);
+  const otherCounts = { project_id: OTHER_PRODUCT, keys: 4, users: 4 };
+
+  for (const { rows, by, counts } of DAMAGES) {
+    await test.step(`rows that were ${rows} show in the counts, and go back to the export`, async () => {
+      await db.exec(`${by} where project_id = '${PRODUCT}'`);
+      const seen = await runStatement(db, "First look") as Record<string, unknown>[];
+      const expected = [...counts, otherCounts];
+      assertEquals(seen.map(({ newest: _, ...others }) => others), expected);
+      for (const project_id of [PRODUCT, UNKNOWN]) {
+        await runStatement(db, "Rows are missing or wrong", { project_id });
+        assertEquals(await readRows(project_id), []);
+      }
+      await send(/^node .*rest\/v1/, { project_id: PRODUCT, file: "old" });
+      assertEquals(await readRows(PRODUCT), exported);
+      assertEquals(await readRows(OTHER_PRODUCT), other);
+    });
+  }
+
+  await test.step("the comparison of two exports shows each change, whatever Git's settings are", async () => {
+    await backUp("new");
+    // Colours, another program for differences, and one that turns JSON into other text. With either
+    // program, a plain `git diff` writes an empty file.
+    const attributes = JSON.stringify(path("attributes"));
+    await write("attributes", "*.json diff=json");
+    await write(
+      "settings",
+      `[core] attributesFile = ${attributes}\n[color] ui = always
+      [diff] external = true\n[diff "json"] textconv = true`,
+    );
+    const files = { "old file": "old", "new file": "new", file: "changes" };
+    const line = fillIn(await readCommand(/^git .* --no-index/), files);
+    const env = { ...process.env, GIT_CONFIG_GLOBAL: path("settings") };
+    await runLine(line, { cwd, env }).catch(() => {}); // Git exits with 1 where there is a difference.
+    const names = (await read("changes.diff")).match(/^[-+] .*"curr_user".*$/gm);
+    const expected = ['+"curr_user":"Newer",', '-"curr_user":"🛩",', '-"curr_user":null,'];
+    assertEquals(names?.map((line) => line.replaceAll(" ", "")).sort(), expected);
+  });
+
+  await test.step("a move: the whole export is sent into an empty table", async () => {
+    await db.exec("delete from activation_keys");
+    await send(/^curl .* return=minimal/, { file: "old" });
+    assertEquals(await readRows(PRODUCT), exported);
+    assertEquals(await readRows(OTHER_PRODUCT), otherExported);
+  });
 });

@@ -2,6 +2,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { FUNCTION_FOLDER_PATH, PROJECT } from "../../tools/project.ts";
 import * as CONTRACT from "../support/contract.ts";
+import { OPERATORS_PAGES } from "../support/operators.ts";
 import { PAGES, readBlocks, readPage } from "../support/pages.ts";
 
 const { LIMITS, LOOKUP: _, ...RESPONSES } = CONTRACT;
@@ -13,6 +14,7 @@ Deno.test("pages: the tests find all of them", () =>
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "README.md",
+    "docs/incidents.md",
     "docs/operate.md",
     "examples/add-on/README.md",
     "examples/back-end/README.md",
@@ -52,31 +54,33 @@ Deno.test("pages: README.md has the contract's responses and limits", async () =
  * What an operator fills into SQL and commands. No name and no key of a customer is among them, and
  * no content of a file, because such a text could act as SQL or as a command.
  */
-const GAPS = [
+const PLACEHOLDERS = [
   ...["project_id", "created_at"], // The operator's own table has given them.
-  ...["ref", "service", "secret key", "commit", "file", "old file", "new file"],
+  ...["ref", "service", "commit", "file", "old file", "new file"],
 ];
 
-Deno.test("pages: no SQL and no command of docs/operate.md has a gap for a customer's text", async () => {
-  for (const language of ["sql", "sh"]) {
-    for (const block of await readBlocks("docs/operate.md", language)) {
-      for (const [, gap = ""] of block.matchAll(/<([^<>]*)>/g)) {
-        assert(GAPS.includes(gap), `<${gap}> in ${block}`);
+for (const page of OPERATORS_PAGES) {
+  Deno.test(`pages: no SQL and no command of ${page} has a placeholder for a customer's text`, async () => {
+    for (const language of ["sql", "sh"]) {
+      for (const block of await readBlocks(page, language)) {
+        for (const [, name = ""] of block.matchAll(/<([^<>]*)>/g)) {
+          assert(PLACEHOLDERS.includes(name), `<${name}> in ${block}`);
+        }
       }
     }
-  }
-});
+  });
+}
 
 // Another text than a UUID could change what an address asks for.
-Deno.test("pages: an address in code has no gap but <ref>, <service>, <key> and <project_id>", async () => {
+Deno.test("pages: an address in code has no placeholder but <ref>, <service>, <key> and <project_id>", async () => {
   for (const page of PAGES) {
-    // An address ends at a blank or a quotation mark, which a gap may contain.
+    // An address ends at a blank or a quotation mark, which a placeholder may contain.
     const addresses = (await readPage(page)).match(
       /(https?:\/|\/rest|\/functions)\/(<[^<>]*>|[^\s"`])*/g,
     );
     for (const address of addresses ?? []) {
-      for (const [, gap = ""] of address.matchAll(/<([^<>]*)>/g)) {
-        assert(["ref", "service", "key", "project_id"].includes(gap), `<${gap}> in ${address}`);
+      for (const [, name = ""] of address.matchAll(/<([^<>]*)>/g)) {
+        assert(["ref", "service", "key", "project_id"].includes(name), `<${name}> in ${address}`);
       }
     }
   }

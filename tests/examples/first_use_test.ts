@@ -108,31 +108,29 @@ const NO_JSON = "Error: The Data API did not send a whole response in JSON: Synt
 const NOT_THE_ROW = "Error: The Data API sent something other than the row of this key";
 const statusError = (status: number) => `Error: The Data API responded with ${status}`;
 
-/** Bodies of a 200 for Amelia; and the result, an error where it is not known whose key it is. */
-const BODIES: { of: string; body: string; result: boolean | string }[] = [
-  { of: "Amelia's row", body: list(), result: true },
-  { of: "Bessie's row", body: list({ curr_user: "Bessie" }), result: false },
-  { of: "a similar name's row", body: list({ curr_user: " Amelia" }), result: false },
-  { of: "no row", body: "[]", result: false },
-  { of: "a row whose name is null", body: list({ curr_user: null }), result: NOT_THE_ROW },
-  { of: "a row without a name", body: list({ curr_user: undefined }), result: NOT_THE_ROW },
-  { of: "another key's row", body: list({ id: OTHER_KEY }), result: NOT_THE_ROW },
-  { of: "another product's row", body: list({ project_id: OTHER_PRODUCT }), result: NOT_THE_ROW },
-  { of: "two rows", body: `[${row()},${row()}]`, result: NOT_THE_ROW },
-  { of: "a row in no list", body: row(), result: NOT_THE_ROW },
-  { of: "a page", body: "<h1>Welcome</h1>", result: NO_JSON },
-  { of: "nothing", body: "", result: NO_JSON },
-];
-
-/** Whole responses to the update, or to the select that comes after an update without a row. */
-const RESPONSES = [
-  ...BODIES.map(({ of, ...row }) => ({ when: `a 200 with ${of}`, status: 200, ...row })),
+/**
+ * What the Data API sends for Amelia, with status 200 by default, either to the update, or to the
+ * select that comes after an update without a row; and the result, an error if it is not known.
+ */
+const RESPONSES: { with: string; status?: number; body: string; result: boolean | string }[] = [
+  { with: "Amelia's row", body: list(), result: true },
+  { with: "Bessie's row", body: list({ curr_user: "Bessie" }), result: false },
+  { with: "a similar name's row", body: list({ curr_user: " Amelia" }), result: false },
+  { with: "no row", body: "[]", result: false },
+  { with: "a row whose name is null", body: list({ curr_user: null }), result: NOT_THE_ROW },
+  { with: "a row without a name", body: list({ curr_user: undefined }), result: NOT_THE_ROW },
+  { with: "another key's row", body: list({ id: OTHER_KEY }), result: NOT_THE_ROW },
+  { with: "another product's row", body: list({ project_id: OTHER_PRODUCT }), result: NOT_THE_ROW },
+  { with: "two rows", body: `[${row()},${row()}]`, result: NOT_THE_ROW },
+  { with: "a row in no list", body: row(), result: NOT_THE_ROW },
+  { with: "a page", body: "<h1>Welcome</h1>", result: NO_JSON },
+  { with: "nothing", body: "", result: NO_JSON },
   // With `Location`, which leads to an empty list.
-  { when: "a redirect", status: 307, body: "", result: statusError(307) },
-  { when: "a part of a list", status: 206, body: "[]", result: statusError(206) },
-  { when: "a rejected key", status: 401, body: "{}", result: statusError(401) },
-  { when: "a 404 with a list", status: 404, body: "[]", result: statusError(404) },
-  { when: "a 503", status: 503, body: '{"code":"PGRST002"}', result: statusError(503) },
+  { with: "a redirect", status: 307, body: "", result: statusError(307) },
+  { with: "a part of a list", status: 206, body: "[]", result: statusError(206) },
+  { with: "a rejected secret key", status: 401, body: "{}", result: statusError(401) },
+  { with: "a 404 and a list", status: 404, body: "[]", result: statusError(404) },
+  { with: "a 503", status: 503, body: '{"code":"PGRST002"}', result: statusError(503) },
 ];
 
 Deno.test("first use: when the Data API responds", async (test) => {
@@ -146,9 +144,10 @@ Deno.test("first use: when the Data API responds", async (test) => {
     return new Response(body, { status, headers });
   });
   const recordFirstUse = await load(dataApi.url);
-  for (const { when, result, ...response } of RESPONSES) {
+  for (const { with: what, status = 200, body, result } of RESPONSES) {
     for (const to of ["update", "select"]) {
-      await test.step(`to the ${to} with ${when} → ${result}`, async () => {
+      await test.step(`to the ${to} with ${what} → ${result}`, async () => {
+        const response = { status, body };
         [responses, paths] = [to === "update" ? [response] : [noRow, response], []];
         assertEquals(await recordFirstUse(RIGHT), result);
         assert(!paths.includes("/elsewhere"), "a redirect is followed");

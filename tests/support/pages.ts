@@ -22,3 +22,29 @@ export async function readBlocks(page: string, language: string, heading = "") {
       code.split("\n").map((line) => line.replace(indent, "")).join("\n"),
   );
 }
+
+/**
+ * Fills in the placeholders of code, such as `<project_id>`. `apiUrl` takes the place of each address
+ * of the service.
+ */
+export function fillIn(code: string, values: Record<string, string>, apiUrl = ""): string {
+  const address = /https:..(<ref>.supabase.co|<service>)|http:..127.0.0.1:54321/;
+  let filled = apiUrl ? code.replace(address, () => apiUrl) : code;
+  for (const [name, value] of Object.entries(values)) {
+    filled = filled.replaceAll(`<${name}>`, () => value);
+  }
+  return filled;
+}
+
+/**
+ * Sends a request of a page: a line with the method and the address, headers, an empty line, and a
+ * body. Returns the status and the body of the response, with a blank between them.
+ */
+export async function sendRequest(request: string): Promise<string> {
+  const [head = "", body = null] = request.split("\n\n");
+  const [first = "", ...lines] = head.split("\n");
+  const [method = "", url = ""] = first.split(" ");
+  const headers = lines.map((line) => line.split(": ") as [string, string]);
+  const response = await fetch(url, { method, headers, body });
+  return `${response.status} ${await response.text()}`;
+}

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { NO_FUNCTION } from "../../tools/gateway.ts";
 import * as project from "../../tools/project.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
-import { uploadFunction } from "./supabase_cli.ts";
+import { uploadFunction } from "./operators.ts";
 import { runStart } from "./processes.ts";
 import { askAt, sendTo } from "./requests.ts";
 
