@@ -2,7 +2,7 @@
  * From which variable the function takes its secret keys. The function runs in a process of its own.
  * `attempts_test.ts` tests how one key takes the place of another while the function runs.
  */
-import { assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { startFunction } from "../../tools/function_process.ts";
 import { serveOnLoopback } from "../../tools/loopback.ts";
 import { DATABASE_ERROR } from "../support/contract.ts";
@@ -28,7 +28,8 @@ const ENVIRONMENTS = [
 ];
 
 for (const { secretKeys, asks } of ENVIRONMENTS) {
-  Deno.test(`secret keys: of ${secretKeys || "no list"} and a legacy key, one lookup asks with ${asks}; all are rejected, which logs one line`, async () => {
+  // All are rejected, which logs one line.
+  Deno.test(`secret keys: of ${secretKeys || "no list"} and a legacy key, a lookup asks with ${asks}`, async () => {
     const env = { SUPABASE_SECRET_KEYS: secretKeys, SUPABASE_SERVICE_ROLE_KEY: "legacy" };
     await using edgeFunction = await startFunction(dataApi.url, { env });
     asked = [];
@@ -43,18 +44,23 @@ for (const { secretKeys, asks } of ENVIRONMENTS) {
   });
 }
 
-/** What is missing in the environment, and what the function's error names. */
-const MISSING = [
-  { env: { SUPABASE_URL: "" }, names: "SUPABASE_URL" },
-  {
-    env: { SUPABASE_SECRET_KEYS: '{"default":""}' },
-    names: "SUPABASE_SECRET_KEYS or SUPABASE_SERVICE_ROLE_KEY",
-  },
+/** Environments with which the function does not start, and the error, which quotes no value. */
+const MALFORMED = "SUPABASE_SECRET_KEYS is not a JSON object of texts and nulls.";
+const NO_KEY = "SUPABASE_SECRET_KEYS and SUPABASE_SERVICE_ROLE_KEY have no secret key.";
+const WRONG = [
+  { env: { SUPABASE_URL: "" }, error: "SUPABASE_URL is missing." },
+  { env: { SUPABASE_SECRET_KEYS: '{"default":""}' }, error: NO_KEY },
+  { env: { SUPABASE_SECRET_KEYS: "sb_secret_1" }, error: MALFORMED },
+  { env: { SUPABASE_SECRET_KEYS: '"sb_secret_1"' }, error: MALFORMED },
+  { env: { SUPABASE_SECRET_KEYS: '["sb_secret_1"]' }, error: MALFORMED },
+  { env: { SUPABASE_SECRET_KEYS: '{"sb_secret_1":2}' }, error: MALFORMED },
+  { env: { SUPABASE_SECRET_KEYS: "null" }, error: MALFORMED },
 ];
 
-for (const { env, names } of MISSING) {
-  Deno.test(`secret keys: without ${names}, the function does not start, and says so`, async () => {
+for (const { env, error } of WRONG) {
+  Deno.test(`secret keys: with ${JSON.stringify(env)}, the function does not start`, async () => {
     const start = () => startFunction(dataApi.url, { env });
-    await assertRejects(start, Error, `cannot start: it needs the variable ${names}.`);
+    const { message } = await assertRejects(start, Error, `active cannot start: ${error}`);
+    assert(!message.includes("sb_secret_1"), message);
   });
 }

@@ -23,11 +23,11 @@ export async function readBody(
   const isShort = !request.headers.has("Transfer-Encoding") &&
     Number(request.headers.get("Content-Length") ?? NaN) <= MAX_BODY_BYTES;
   const reader = isShort ? null : readerOf(request.body ?? new Blob().stream());
-  const { promise: timeUp, reject: end } = Promise.withResolvers<never>();
-  const timer = setTimeout(end, MAX_BODY_MS);
+  const reading = reader ? readPieces(reader) : request.bytes();
+  const timeLimit = Promise.withResolvers<never>();
+  const timer = setTimeout(timeLimit.reject, MAX_BODY_MS);
   try {
-    const reading = reader ? readPieces(reader) : request.bytes();
-    const bytes = await Promise.race([reading, timeUp]);
+    const bytes = await Promise.race([reading, timeLimit.promise]);
     // A body that is too long is not cancelled, because Deno 2.9 would then read it to its end.
     return bytes ? { bytes } : { rejectedAs: "body_too_large" };
   } catch {

@@ -1,6 +1,6 @@
-// How long a pool is used, in milliseconds, before failures may replace it. Without this limit, an
+// How old a pool has to be, in milliseconds, before a failure may replace it. Without this limit, an
 // outage would bring a new TLS connection for nearly every lookup.
-const MIN_USE_MS = 300;
+const MIN_AGE_MS = 300;
 // How long an idle connection is kept, in milliseconds. By default, Deno keeps one for longer than
 // some firewalls do, which drop it without a word.
 const MAX_IDLE_MS = 10_000;
@@ -12,20 +12,22 @@ type Pool = Deno.HttpClient | undefined;
  * Keeps the pool of connections to the Data API, which all lookups share. A connection can be dead,
  * or lead to a sick server, without Deno noticing. So a failure replaces the pool.
  *
- * @returns Two functions. `pool` returns the pool for the next query. `replaceIfUsed(pool)` is called
- * after a failure that may pass, with the pool on which the lookup began. It makes a new pool if that
- * pool is still the current one, and is at least 300 ms old.
+ * @returns Two functions. `pool` returns the pool for the next query. `replaceAfterFailure(pool)` is
+ * called after a failure that may pass, with the pool on which the lookup began. It makes a new pool
+ * if that pool is still the current one, and is at least 300 ms old.
  */
 export function createConnections() {
   let current = makePool();
   let madeAt = performance.now();
   return {
     pool: () => current,
-    replaceIfUsed(pool: Pool) {
-      if (pool !== current || performance.now() - madeAt < MIN_USE_MS) return;
-      current = makePool() ?? pool; // If no new pool can be made, the old one stays.
+    replaceAfterFailure(pool: Pool) {
+      if (pool !== current || performance.now() - madeAt < MIN_AGE_MS) return;
+      const made = makePool();
+      if (!made) return; // The old pool stays.
+      current = made;
       madeAt = performance.now();
-      if (current !== pool) pool?.close(); // Queries that are under way go on.
+      pool?.close(); // Queries that are under way go on.
     },
   };
 }

@@ -1,0 +1,36 @@
+import * as z from "zod";
+
+// Secret keys under their names. A key may be empty or null: self-hosted Supabase sets an empty
+// `default` beside a legacy key.
+const SecretKeys = z.record(z.string(), z.string().nullable());
+
+/**
+ * Reads the variables that the platform sets.
+ *
+ * @returns The base address of the Supabase project's APIs, and the secret keys for its Data API, at
+ * least one: those of `SUPABASE_SECRET_KEYS` that are not empty, the one named `default` first; or
+ * else the legacy key.
+ * @throws An `Error` that names the variable that is missing or malformed, and quotes no value.
+ */
+export function readEnvironment(): { url: string; secretKeys: string[] } {
+  const url = Deno.env.get("SUPABASE_URL");
+  if (!url) throw cannotStart("SUPABASE_URL is missing");
+
+  const { default: first, ...others } = parseSecretKeys(Deno.env.get("SUPABASE_SECRET_KEYS"));
+  const secretKeys = [first, ...Object.values(others)].flatMap((key) => key || []);
+  const legacyKey = Deno.env.get("SUPABASE_SERVICE_ROLE_KEY");
+  if (secretKeys.length === 0 && legacyKey) secretKeys.push(legacyKey);
+  if (secretKeys.length > 0) return { url, secretKeys };
+  throw cannotStart("SUPABASE_SECRET_KEYS and SUPABASE_SERVICE_ROLE_KEY have no secret key");
+}
+
+function parseSecretKeys(text: string | undefined) {
+  try {
+    return SecretKeys.parse(JSON.parse(text || "{}"));
+  } catch {
+    // The errors of JSON and of zod are not passed on, because they quote a part of the text.
+    throw cannotStart("SUPABASE_SECRET_KEYS is not a JSON object of texts and nulls");
+  }
+}
+
+const cannotStart = (why: string) => new Error(`check-username-active cannot start: ${why}.`);
