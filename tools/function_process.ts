@@ -53,6 +53,8 @@ export async function startFunction(dataApiUrl: string, options: Options = {}) {
     SUPABASE_SECRET_KEYS: JSON.stringify({ default: LOCAL_SERVICE.SECRET_KEY }),
     ...options.env,
     DENO_DIR,
+    // Deno keeps the packages of each registry apart. A company may have a registry of its own.
+    NPM_CONFIG_REGISTRY: Deno.env.get("NPM_CONFIG_REGISTRY"),
     // On Windows, no process can open a socket without this variable (error 10106).
     SystemRoot: Deno.env.get("SystemRoot"),
   };
@@ -70,9 +72,12 @@ export async function startFunction(dataApiUrl: string, options: Options = {}) {
     if (watch) process.stderr.write(text);
     // After each edit, the watcher takes another port: the last one counts.
     const [, address] = output.match(/.*Listening on (http:\S+)\s/s) ?? [];
-    if (!address) return;
-    url.href = address;
-    serving.resolve();
+    if (address) {
+      url.href = address;
+      serving.resolve();
+    } else if (/Watcher.* Process failed/.test(output)) {
+      kill(); // Before it has served, the watcher would wait for an edit without a word.
+    }
   };
   child.stdout.setEncoding("utf8").on("data", collect);
   child.stderr.setEncoding("utf8").on("data", collect);

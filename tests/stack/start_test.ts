@@ -1,7 +1,8 @@
 /** `deno task start`, as a person uses it. */
 import process from "node:process";
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { run } from "../../tools/command.ts";
+import { startFunction } from "../../tools/function_process.ts";
 import { CHECK_PATH, FUNCTION_FOLDER_PATH, PROJECT, SEEDED } from "../../tools/project.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { NOT_FOUND } from "../support/contract.ts";
@@ -37,6 +38,32 @@ for (const { option, says } of WRONG_OPTIONS) {
   });
 }
 
+/** Makes a folder with an edge function of this code. */
+async function makeFunction(code: string) {
+  const folder = await makeTempFolder();
+  await Deno.writeTextFile(new URL("deno.json", folder.url), "{}");
+  await Deno.writeTextFile(new URL("index.ts", folder.url), code);
+  return folder;
+}
+
+Deno.test("start: the function's process downloads from a company's npm registry", async () => {
+  const registry = "https://npm.example.com/";
+  await using folder = await makeFunction(
+    'export default { fetch: () => new Response(Deno.env.get("NPM_CONFIG_REGISTRY")) };',
+  );
+  Deno.env.set("NPM_CONFIG_REGISTRY", registry);
+  await using edgeFunction = await startFunction("", { folder: folder.url });
+  Deno.env.delete("NPM_CONFIG_REGISTRY");
+  const response = await fetch(edgeFunction.url);
+  assertEquals(await response.text(), registry);
+});
+
+Deno.test("start: a function that fails before it has served ends the start, with its message", async () => {
+  await using folder = await makeFunction('export default {}; throw new Error("broken");');
+  const start = () => startFunction("", { folder: folder.url, watch: true });
+  await assertRejects(start, Error, "Error: broken");
+});
+
 Deno.test("start: while it runs", async (test) => {
   await using clone = await makeTempFolder(PROJECT);
   await using start = await runStart(clone.url);
@@ -59,7 +86,8 @@ Deno.test("start: while it runs", async (test) => {
     // second, until the watcher restarts the function.
     const isSeen = () => start.output().includes("Restarting!", length);
     const again = setInterval(() => isSeen() || write(), 1_000);
-    return waitUntil(holds, start.output).finally(() => clearInterval(again));
+    return waitUntil("an edit to be seen", holds, start.output)
+      .finally(() => clearInterval(again));
   };
   /** Tells whether callers get a response with this text. */
   const responds = (text: string) => async () => {
@@ -72,7 +100,7 @@ Deno.test("start: while it runs", async (test) => {
 
   await test.step("a mistake is shown in the terminal, and callers are told to look there", async () => {
     await save(`${source}mistake = ;`, () => /mistake = ;/.test(start.output()));
-    await waitUntil(responds("Look at the terminal"), start.output);
+    await waitUntil("the gateway to say so", responds("Look at the terminal"), start.output);
   });
 
   // On Windows, a test cannot send Ctrl-C, so it kills `start`. Then the function's process has to
@@ -86,6 +114,6 @@ Deno.test("start: while it runs", async (test) => {
     await start.ended;
     // The signal 0 ends nothing. Sending it throws once there is no such process.
     const hasEnded = () => Promise.try(process.kill, pid, 0).then(() => false, () => true);
-    await waitUntil(hasEnded, () => `process ${pid} still runs`);
+    await waitUntil(`process ${pid} to end`, hasEnded);
   });
 });

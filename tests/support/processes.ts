@@ -23,20 +23,26 @@ export async function runStart(folder: URL, ...options: string[]) {
   const ended = once(child, "close").then(() => output += "\nIt has ended.\n");
   const end = async () => void (child.kill("SIGKILL") && await ended);
   const printed = /^API_URL=(.*)$|It has ended/m;
-  await waitUntil(() => printed.test(output), () => output);
+  // On a busy machine, the first start takes minutes.
+  await waitUntil("the local stack to serve", () => printed.test(output), () => output, 180);
   const [, url] = output.match(printed) ?? [];
   if (!url) throw new Error(output);
   return { child, url, ended, output: () => output, [Symbol.asyncDispose]: end };
 }
 
 /**
- * For tests of something that takes a while: waits until a condition holds. After a minute without
- * that, throws an error that says `why`.
+ * For tests of something that takes a while: waits until a condition holds. If it does not within
+ * `maxS` seconds, throws an error that says for what it has waited, and what was printed meanwhile.
  */
-export async function waitUntil(holds: () => unknown, why: () => string) {
-  const giveUpAt = performance.now() + 60_000;
+export async function waitUntil(
+  what: string,
+  holds: () => unknown,
+  printed = () => "",
+  maxS = 60,
+) {
+  const giveUpAt = performance.now() + 1_000 * maxS;
   while (!await holds()) {
-    if (performance.now() > giveUpAt) throw new Error(why());
-    await sleep(50);
+    if (performance.now() < giveUpAt) await sleep(50);
+    else throw new Error(`Waited ${maxS} s for ${what}. Printed so far:\n${printed()}`);
   }
 }
