@@ -37,7 +37,7 @@ type Posts = { response: CONTRACT.Expected; because: string; bodies: Record<stri
 const POSTS: Posts[] = [
   {
     response: CONTRACT.ACTIVE,
-    because: "a record has this project_id and exactly this curr_user",
+    because: "a record has both values",
     bodies: {
       "Content-Type text/plain": body(), // What fetch sends with a string.
       "Content-Type application/json": new Blob([body()], { type: "application/json" }),
@@ -55,7 +55,7 @@ const POSTS: Posts[] = [
   },
   {
     response: CONTRACT.NOT_FOUND,
-    because: "the request is accepted, but no record has both",
+    because: "no record has both values",
     bodies: {
       "another user": body({ username: "somebody else" }),
       "another product": body({ project_id: crypto.randomUUID() }),

@@ -51,42 +51,39 @@ Deno.test("pages: README.md has the contract's responses and limits", async () =
 });
 
 /**
- * What an operator fills into SQL and commands. No name and no key of a customer is among them, and
- * no content of a file, because such a text could act as SQL or as a command.
+ * What is filled into SQL, commands and addresses. No name of a customer and no content of a file is
+ * among them, because such a text could act as SQL or as a command, or change what is asked for.
  */
-const PLACEHOLDERS = [
-  ...["project_id", "created_at"], // The operator's own table has given them.
-  ...["ref", "service", "commit", "file", "old file", "new file"],
-];
+const PLACEHOLDERS = {
+  // The operator's own table has given the first two.
+  code: ["project_id", "created_at", "ref", "service", "commit", "file", "old file", "new file"],
+  addresses: ["ref", "service", "key", "project_id"],
+};
+const placeholdersIn = (text: string) =>
+  Array.from(text.matchAll(/<([^<>]*)>/g), ([, name]) => name!);
 
 for (const page of OPERATORS_PAGES) {
   Deno.test(`pages: no SQL and no command of ${page} has a placeholder for a customer's text`, async () => {
-    for (const language of ["sql", "sh"]) {
-      for (const block of await readBlocks(page, language)) {
-        for (const [, name = ""] of block.matchAll(/<([^<>]*)>/g)) {
-          assert(PLACEHOLDERS.includes(name), `<${name}> in ${block}`);
-        }
-      }
+    const blocks = [...await readBlocks(page, "sql"), ...await readBlocks(page, "sh")];
+    for (const block of blocks) {
+      for (const name of placeholdersIn(block)) assert(PLACEHOLDERS.code.includes(name), block);
     }
   });
 }
 
-// Another text than a UUID could change what an address asks for.
-Deno.test("pages: an address in code has no placeholder but <ref>, <service>, <key> and <project_id>", async () => {
+Deno.test("pages: an address has no placeholder but <ref>, <service>, <key> and <project_id>", async () => {
   for (const page of PAGES) {
     // An address ends at a blank or a quotation mark, which a placeholder may contain.
-    const addresses = (await readPage(page)).match(
-      /(https?:\/|\/rest|\/functions)\/(<[^<>]*>|[^\s"`])*/g,
-    );
-    for (const address of addresses ?? []) {
-      for (const [, name = ""] of address.matchAll(/<([^<>]*)>/g)) {
-        assert(["ref", "service", "key", "project_id"].includes(name), `<${name}> in ${address}`);
+    const address = /(https?:\/|\/rest|\/functions)\/(<[^<>]*>|[^\s"`])*/g;
+    for (const [found] of (await readPage(page)).matchAll(address)) {
+      for (const name of placeholdersIn(found)) {
+        assert(PLACEHOLDERS.addresses.includes(name), found);
       }
     }
   }
 });
 
-Deno.test("pages: examples/back-end/first_use.ts is tested with the function's packages, which examples/back-end/README.md names", async () => {
+Deno.test("pages: first_use.ts is tested with the function's packages, which its page names", async () => {
   const importsOf = async (path: string) => JSON.parse(await readPage(path)).imports;
   const { "@supabase/supabase-js": supabase, zod } = await importsOf("deno.json");
   const functions = await importsOf(`${FUNCTION_FOLDER_PATH}deno.json`);

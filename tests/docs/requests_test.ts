@@ -52,7 +52,7 @@ const NAMES = [
 ];
 
 for (const { when, text, status } of NAMES) {
-  Deno.test(`requests: the line that asks about a name, with ${when} in name.txt → ${status}`, async () => {
+  Deno.test(`requests: about a name, with ${when} in name.txt → ${status}`, async () => {
     await using product = await service.issueKeys([NAME]);
     await using folder = await makeOperatorsFolder();
     await folder.write("name.txt", text);

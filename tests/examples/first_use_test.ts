@@ -146,7 +146,7 @@ Deno.test("first use: when the Data API responds", async (test) => {
   const recordFirstUse = await load(dataApi.url);
   for (const { with: what, status = 200, body, result } of RESPONSES) {
     for (const to of ["update", "select"]) {
-      await test.step(`to the ${to} with ${what} → ${result}`, async () => {
+      await test.step(`to the ${to} with ${what} → ${typeof result === "string" ? "an error" : result}`, async () => {
         const response = { status, body };
         [responses, paths] = [to === "update" ? [response] : [noRow, response], []];
         assertEquals(await recordFirstUse(RIGHT), result);

@@ -45,7 +45,7 @@ const chromium = Deno.env.get("CHROMIUM") ?? "";
 const test = chromium ? Deno.test : Deno.test.ignore;
 
 for (const { name, shows } of PANELS) {
-  test(`add-on page: two panels in Chromium, for ${name} → ${shows}`, async () => {
+  test(`add-on page: in Chromium, two panels for ${name}`, async () => {
     const withFunctions = (addOn: string, product: string) =>
       onService(ON_PAGE).replace(SEEDED.project_id, product).replace(
         /(?=\/\/ Your functions)/,

@@ -5,8 +5,8 @@ import * as lookups from "../support/lookups.ts";
 const { html, JWT_401, KILLED, REJECTED, ROW, runLookups, SILENCE } = lookups;
 
 /**
- * When attempts begin, in milliseconds, if `Math.random` always returns this number. They are due at
- * 50, 500, 1,400, 2,850 and 4,300 ms, and each one is delayed by up to 250 ms times that number.
+ * When attempts of a lookup with two secret keys begin, in milliseconds, if `Math.random` always
+ * returns this number. They are due at 50, 500, 1,400, 2,850 and 4,300 ms, and each one is delayed by up to 250 ms times that number.
  */
 const TIMES = [
   { when: "only 503s", answers: [KILLED], random: 0, at: [0, 50, 500, 1_400, 2_850, 4_300] },
@@ -26,27 +26,29 @@ const TIMES = [
 ];
 
 for (const { when, answers, random, at } of TIMES) {
-  Deno.test(`attempts: of a lookup with two keys, ${when}, random ${random} → queries at ${at} ms`, async () => {
+  Deno.test(`attempts: ${when}, random ${random} → queries at ${at} ms`, async () => {
     const { queries } = await runLookups(answers, { random, keys: ["key 1", "key 2"] });
     assertEquals(queries.map(({ atMs }) => atMs), at);
   });
 }
 
 /**
- * Which of the keys A, B and C are valid, each row for a second; and the keys with which the lookups
- * that begin in that second ask. A rejected key becomes the last one: after "BCA", B is in use.
+ * Each row is a second, in which some of the secret keys A, B and C are valid. A lookup of that
+ * second asks with these keys, one after the other, and then the last of them is in use: the next
+ * lookup begins with it.
  */
 const KEYS = [
-  { valid: "ABC", asks: "A" },
-  { valid: "BC", asks: "AB" },
-  { valid: "BC", asks: "B" },
-  { valid: "A", asks: "BCA" },
+  { valid: "ABC", asks: "A", thenInUse: "A" },
+  { valid: "BC", asks: "AB", thenInUse: "B" },
+  { valid: "BC", asks: "B", thenInUse: "B" },
+  { valid: "A", asks: "BCA", thenInUse: "A" },
   // All 41 have asked with A before the first 401 arrives. If each of them moved on by one key, 41
   // moves among three keys would end at C, not at B.
-  { valid: "B", lookups: 41, asks: "A".repeat(41) + "B".repeat(41) },
-  { valid: "B", asks: "B" },
-  { valid: "", asks: "BCA" }, // This lookup fails.
-  { valid: "C", asks: "BC" },
+  { valid: "B", lookups: 41, asks: "A".repeat(41) + "B".repeat(41), thenInUse: "B" },
+  { valid: "B", asks: "B", thenInUse: "B" },
+  // This lookup fails. After the last key, the first one is in use again.
+  { valid: "", asks: "BCA", thenInUse: "B" },
+  { valid: "C", asks: "BC", thenInUse: "C" },
 ];
 
 Deno.test("attempts: the key in use is used until it is rejected, then the next one", async () => {
@@ -60,6 +62,8 @@ Deno.test("attempts: the key in use is used until it is rejected, then the next 
   const asks = KEYS.map(() => "");
   for (const { atMs, key } of queries) asks[secondOf(atMs)] += key;
   assertEquals(asks, KEYS.map(({ asks }) => asks));
+  const begunWith = asks.map((keys) => keys[0]!).slice(1);
+  assertEquals(begunWith, KEYS.map(({ thenInUse }) => thenInUse).slice(0, -1));
   assertEquals(log.length, 1, "failed lookups");
   assert(queries.every(({ pool }) => pool === 1), "a rejected key brings new connections");
 });

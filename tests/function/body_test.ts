@@ -120,7 +120,7 @@ for (const { when, headers, arrives, ends } of ROWS) {
   }
 }
 
-Deno.test("body: of one that is too long and does not end, less than 64 KiB are kept; it is cancelled after 10 s", async () => {
+Deno.test("body: of a long one without an end, under 64 KiB are kept; it is cancelled after 10 s", async () => {
   time.reset();
   const before = Deno.memoryUsage().external;
   let cancelled = 0;

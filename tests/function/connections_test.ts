@@ -3,45 +3,63 @@
  * pool. (`real_connections_test.ts` shows that this heals connections that have gone bad.)
  */
 import { assertEquals } from "@std/assert";
-import { KILLED, REJECTED, ROW, runLookups, SILENCE } from "../support/lookups.ts";
+import { type Answer, KILLED, REJECTED, ROW, runLookups, SILENCE } from "../support/lookups.ts";
 
 /**
- * When lookups begin, in milliseconds; over which pool each of their queries goes; and which pools
- * are open in the end. The first pool that is made is 1, and Deno's own is 0. `canMake` is how many
- * pools can be made.
+ * When lookups begin, in milliseconds; when queries are sent, each with the pool that it goes over;
+ * and which pools are open in the end. The first pool that is made is 1, and Deno's own is 0.
+ * `canMake` is how many pools can be made.
  */
-const POOLS = [
-  // A rejected key says nothing against the connection.
-  { when: "a rejected key", answers: [REJECTED], beginAt: [1_000], asksOver: [1], open: [1] },
+const POOLS: {
+  when: string;
+  answers: Answer[];
+  canMake?: number;
+  beginAt: number[];
+  sent: Record<number, number>;
+  open: number[];
+}[] = [
+  // A rejected secret key says nothing against the connection.
+  { when: "a rejected key", answers: [REJECTED], beginAt: [1_000], sent: { 1000: 1 }, open: [1] },
   // The second attempt already goes over the new pool.
   {
     when: "a 503, and then a row",
     answers: [KILLED, ROW],
     beginAt: [1_000],
-    asksOver: [1, 2],
+    sent: { 1000: 1, 1175: 2 },
     open: [2],
   },
   {
-    // A pool is used for 300 ms at least. So the second lookup, whose 503 comes 299 ms after that of
-    // the first one, gets no third pool.
+    // A pool has to be 300 ms old. The second lookup's 503 comes 299 ms after pool 2 was made.
     when: "two 503s within 299 ms, each followed by a row",
     answers: [KILLED, ROW, KILLED, ROW],
     beginAt: [1_000, 1_299],
-    asksOver: [1, 2, 2, 2],
+    sent: { 1000: 1, 1175: 2, 1299: 2, 1474: 2 },
     open: [2],
   },
-  // The first attempts, at 0 and 175 ms, fail while the pool is under 300 ms old. The third, at 625 ms,
-  // replaces the pool, and the attempts after it do not, because their lookup began on pool 1.
-  { when: "only 503s", answers: [KILLED], beginAt: [0], asksOver: [1, 1, 1, 2, 2, 2], open: [2] },
-  // Silence fails after 5,000 ms. Of the first two lookups, only one replaces the pool, and the third
-  // one replaces pool 2.
-  { when: "silence", answers: [SILENCE], beginAt: [0, 100, 6_000], asksOver: [1, 1, 2], open: [3] },
+  {
+    // The attempts at 0 and 175 ms fail while the pool is under 300 ms old. The attempt at 625 ms
+    // replaces the pool, and those after it do not, because their lookup began on pool 1.
+    when: "only 503s",
+    answers: [KILLED],
+    beginAt: [0],
+    sent: { 0: 1, 175: 1, 625: 1, 1525: 2, 2975: 2, 4425: 2 },
+    open: [2],
+  },
+  {
+    // Silence fails after 5,000 ms. Of the first two lookups, only one replaces the pool, and the
+    // third one replaces pool 2.
+    when: "silence",
+    answers: [SILENCE],
+    beginAt: [0, 100, 6_000],
+    sent: { 0: 1, 100: 1, 6000: 2 },
+    open: [3],
+  },
   {
     when: "no other pool",
     answers: [SILENCE],
     canMake: 1,
     beginAt: [0, 6_000],
-    asksOver: [1, 1],
+    sent: { 0: 1, 6000: 1 },
     open: [1],
   },
   {
@@ -49,16 +67,16 @@ const POOLS = [
     answers: [SILENCE],
     canMake: 0,
     beginAt: [0, 6_000],
-    asksOver: [0, 0],
+    sent: { 0: 0, 6000: 0 },
     open: [],
   },
 ];
 
-for (const { when, answers, beginAt, canMake = 99, asksOver, open } of POOLS) {
-  Deno.test(`connections: ${when} → queries go over the pools ${asksOver}, and replaced ones are closed`, async () => {
-    const seen = await runLookups(answers, { beginAt, canMake });
-    assertEquals(seen.queries.map(({ pool }) => pool), asksOver);
-    assertEquals<number[]>(seen.openPools, open, "open pools");
+for (const { when, answers, beginAt, canMake = 99, sent, open } of POOLS) {
+  Deno.test(`connections: ${when} → the pool of each query, and replaced ones are closed`, async () => {
+    const { queries, openPools } = await runLookups(answers, { beginAt, canMake });
+    assertEquals(Object.fromEntries(queries.map(({ atMs, pool }) => [atMs, pool])), sent);
+    assertEquals(openPools, open, "open pools");
   });
 }
 

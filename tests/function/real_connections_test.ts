@@ -107,7 +107,7 @@ const BAD_CONNECTIONS = [
 ];
 
 for (const { when, silentMs, idleMs, firstStatus } of BAD_CONNECTIONS) {
-  Deno.test(`real connections: over one that is ${when}, eight lookups get ${firstStatus}, and the next ones 200`, async () => {
+  Deno.test(`real connections: ${when} → eight lookups get ${firstStatus}, the next ones 200`, async () => {
     let badPort = 0; // The function's port of the first connection, which goes bad.
     let isBad = false;
     const pem = await Deno.readTextFile(PEM);

@@ -1,0 +1,93 @@
+/** The code on the page of add-ons that starts a panel, and calls `panel.js`. */
+import { assertEquals } from "@std/assert";
+import { type Listener, load, ON_PAGE, PANEL, PRODUCT } from "../support/simulator.ts";
+
+const OTHER_PRODUCT = "b41c7e08-52d9-4a63-8e1f-7d90ac35b216"; // Of another add-on on the page.
+const CHECKING = "shows: Checking the key …";
+const NO_KEY = "shows: There is no active key for this name.";
+
+/** When the code on the page asks, in seconds after its start. It asks once. */
+const STARTS: { listener: Listener; asksAfterS: number }[] = [
+  { listener: "calls", asksAfterS: 0 },
+  { listener: "never calls", asksAfterS: 5 },
+  { listener: "throws", asksAfterS: 5 },
+  { listener: "is missing", asksAfterS: 5 },
+];
+
+for (const { listener, asksAfterS } of STARTS) {
+  Deno.test(`add-on page: RegisterViewListener ${listener} → the panel asks after ${asksAfterS} s`, async () => {
+    const panel = load({ listener });
+    panel.startPage();
+    const asks = [CHECKING, "asks about Amelia"];
+    await panel.pass(4.9);
+    assertEquals(panel.happened(), asksAfterS === 0 ? asks : [], "at first");
+    await panel.pass(0.1);
+    assertEquals(panel.happened(), asksAfterS === 5 ? asks : [], "after 5 s");
+    await panel.respond(499);
+    assertEquals(panel.happened(), [NO_KEY]);
+  });
+}
+
+// Before the simulator calls the listener, the storage keeps nothing.
+Deno.test("add-on page: when the storage is ready after 8 s, the panel asks again, and stores the 200", async () => {
+  const panel = load({ listener: "calls late" });
+  panel.startPage();
+  await panel.pass(5);
+  await panel.respond(200);
+  const asks = [CHECKING, "asks about Amelia"];
+  assertEquals(panel.happened(), [...asks, "shows the add-on"]);
+  await panel.pass(3);
+  await panel.respond(200);
+  assertEquals(panel.happened(), [...asks, "stores 2000008 Amelia", "shows the add-on"]);
+});
+
+Deno.test("add-on page: without a name at first, the panel asks after 5 s about the one that is there", async () => {
+  const panel = load({ name: "" });
+  panel.startPage();
+  await panel.pass(4);
+  panel.setName("Amelia");
+  assertEquals(panel.happened(), []);
+  await panel.pass(1);
+  assertEquals(panel.happened(), [CHECKING, "asks about Amelia"]);
+});
+
+Deno.test("add-on page: the panel asks about a typed name, and does not ask again after 5 s", async () => {
+  const panel = load({ name: "", listener: "never calls" });
+  panel.startPage();
+  panel.setName("Amelia");
+  panel.askAgain();
+  await panel.pass(5);
+  assertEquals(panel.happened(), [CHECKING, "asks about Amelia"]);
+});
+
+Deno.test("add-on page: after a 499 and an activation, the panel asks again, and a 200 unlocks", async () => {
+  const panel = load();
+  panel.startPage();
+  await panel.respond(499);
+  panel.askAgain();
+  await panel.respond(200);
+  const asks = [CHECKING, "asks about Amelia"];
+  const unlocks = ["stores 2000000 Amelia", "shows the add-on"];
+  assertEquals(panel.happened(), [...asks, NO_KEY, ...asks, ...unlocks]);
+});
+
+Deno.test("add-on page: when the name is emptied, the asking ends, and the panel locks", async () => {
+  const panel = load();
+  panel.startPage();
+  panel.setName("");
+  panel.askAgain();
+  await panel.respond(200); // Of the asking that was ended.
+  assertEquals(panel.happened(), [CHECKING, "asks about Amelia", "shows: Enter your name."]);
+});
+
+Deno.test("add-on page: two add-ons on a page ask for their own product, and each keeps its own 200", async () => {
+  const otherPage = ON_PAGE.replace(PRODUCT, OTHER_PRODUCT);
+  const panel = load({ scripts: [PANEL, ON_PAGE, PANEL, otherPage] });
+  const [asks, otherAsks] = ["asks about Amelia", "asks about Amelia (the other add-on)"];
+  assertEquals(panel.happened(), [CHECKING, asks, CHECKING, otherAsks]);
+  // Neither has ended the other's asking.
+  await panel.respond(200, { request: 0 });
+  assertEquals(panel.happened(), ["stores 2000000 Amelia", "shows the add-on"]);
+  await panel.respond(200, { request: 1 });
+  assertEquals(panel.happened(), ["stores 2000000 Amelia (the other add-on)", "shows the add-on"]);
+});

@@ -1,0 +1,132 @@
+/**
+ * A simulator for `panel.js` and the code of its page, in exact time: its storage, screens and
+ * requests are the test's. `happened` lists what the code has done since the last call of `happened`.
+ */
+import FakeTimers from "@sinonjs/fake-timers";
+import { assertEquals } from "@std/assert";
+import { readBlocks, readPage } from "./pages.ts";
+
+export const PRODUCT = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
+const SERVICE = "https://<ref>.supabase.co/functions/v1/check-username-active";
+const NOW_S = 2_000_000; // When each test begins, in seconds since 1970, and 0.9 s.
+
+export const PANEL = await readPage("examples/add-on/panel.js");
+export const [, ON_PAGE = ""] = await readBlocks("examples/add-on/README.md", "js");
+const time = FakeTimers.install({
+  now: NOW_S * 1_000 + 900,
+  toFake: ["Date", "setTimeout", "clearTimeout"],
+});
+
+/** What the simulator's `RegisterViewListener` does with the listener, which is the page's `begin`. */
+export type Listener = "calls" | "calls late" | "never calls" | "throws" | "is missing";
+
+export type Simulator = Parameters<typeof load>[0];
+
+/** Loads the code into a new simulator. */
+export function load({
+  /** Whose last 200 is stored, and how many seconds ago it came. */
+  stored = null as { name: string; ageS: number } | null,
+  hasStorage = true,
+  canWrite = true,
+  listener = "calls" as Listener,
+  /** What `Math.random` returns. */
+  random = 0.5,
+  /** The name that the user has. */
+  name = "Amelia",
+  scripts = [PANEL], // What the page loads.
+} = {}) {
+  time.reset();
+  const events: string[] = [];
+  const record = (event: string) => void events.push(event);
+  const inProduct = (event: string, product: string) =>
+    record(product === PRODUCT ? event : `${event} (the other add-on)`);
+  const requests: XMLHttpRequest[] = [];
+  class XMLHttpRequest {
+    isOpen = false;
+    onreadystatechange = () => {};
+    abort() {
+      this.isOpen = false;
+    }
+    change(readyState: number, status: number) {
+      Object.assign(this, { readyState, status });
+      this.onreadystatechange?.();
+    }
+    open(method: string, address: string) {
+      assertEquals(method + address, "POST" + SERVICE);
+      this.change(1, 0);
+    }
+    send(body: string) {
+      const { username, project_id, ...others } = JSON.parse(body);
+      assertEquals(others, {});
+      inProduct(`asks about ${username}`, project_id);
+      this.isOpen = true;
+      requests.push(this);
+    }
+  }
+  let isReady = listener !== "calls late";
+  const entry = stored ? `${NOW_S - stored.ageS} ${stored.name}` : "";
+  const entries: Record<string, string> = { [`check-username-active.${PRODUCT}`]: entry };
+  const storage = {
+    GetStoredData: (key: string) => entries[key] ?? "",
+    SetStoredData(key: string, text: string) {
+      if (!canWrite) throw new Error("full");
+      if (!isReady) return;
+      entries[key] = text;
+      inProduct(text ? `stores ${text}` : "clears the entry", key.split(".")[1]!);
+    },
+  };
+  const itsOwn = {
+    XMLHttpRequest,
+    console: { error: (text: string) => record(text.replace(/.*: /, "logs ")) },
+    Math: { __proto__: Math, random: () => random },
+    ...(listener !== "is missing" && {
+      RegisterViewListener(_name: string, onReady: () => void) {
+        if (listener === "throws") throw new Error(listener);
+        if (listener === "calls") onReady();
+        if (listener !== "calls late") return;
+        setTimeout(() => {
+          isReady = true;
+          onReady();
+        }, 8_000);
+      },
+    }),
+    ...(hasStorage && storage), // Otherwise, the names are not defined, and using them throws.
+  };
+  let askAgain = () => {}; // The page's `ask`.
+  const page = {
+    readName: () => name,
+    showAddOn: () => record("shows the add-on"),
+    showText: (text: string) => record(`shows: ${text}`),
+    keepAsk: (ask: () => void) => askAgain = ask,
+  };
+  const globals = { ...itsOwn, ...page };
+  // As in a browser, an error ends the script, and not the timers that it has started. The developer's
+  // own code stands inside the function of the page.
+  const onPage = ON_PAGE.replace(/(?=\/\/ Your functions)/, "keepAsk(ask); ");
+  const code = `${scripts.join("\n")}
+    const activation = createActivation("${SERVICE}", "${PRODUCT}");
+    return { activation, startPage() { try { ${onPage} } catch {} } };`;
+  const loaded = new Function(...Object.keys(globals), code)(...Object.values(globals));
+  const { activation, startPage } = loaded;
+  const unlock = () => record("unlocks");
+  const lock = (reason: string) => record(`locks: ${reason}`);
+  return {
+    activation,
+    /** Runs the code on the page. */
+    startPage,
+    setName: (changed: string) => name = changed,
+    /** Calls the page's `ask`, as an add-on does when the name has changed or a key was activated. */
+    askAgain: () => askAgain(),
+    /** Lets panel.js ask about a name until there is an answer. */
+    ask: (name: string) => activation.keepAsking(name, unlock, lock),
+    /** Responds to the last request, or to the one at an index. 0: no response. No body comes. */
+    respond(status: number, { request = -1, readyState = 2 } = {}) {
+      requests.at(request)?.change(readyState, status);
+      return time.tickAsync(0);
+    },
+    /** How many requests have neither ended nor been given up. */
+    openRequests: () => requests.filter(({ isOpen }) => isOpen).length,
+    pass: (seconds: number) => time.tickAsync(1_000 * seconds),
+    happened: () => events.splice(0),
+  };
+}
