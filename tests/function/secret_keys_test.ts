@@ -45,8 +45,8 @@ for (const { secretKeys, asks } of ENVIRONMENTS) {
 }
 
 /** Environments with which the function does not start, and the error, which quotes no value. */
-const MALFORMED = "SUPABASE_SECRET_KEYS is not a JSON object of texts and nulls.";
-const NO_KEY = "SUPABASE_SECRET_KEYS and SUPABASE_SERVICE_ROLE_KEY have no secret key.";
+const MALFORMED = "SUPABASE_SECRET_KEYS is not a JSON object whose values are texts or null.";
+const NO_KEY = "neither SUPABASE_SECRET_KEYS nor SUPABASE_SERVICE_ROLE_KEY has a secret key.";
 const WRONG = [
   { env: { SUPABASE_URL: "" }, error: "SUPABASE_URL is missing." },
   { env: { SUPABASE_SECRET_KEYS: '{"default":""}' }, error: NO_KEY },

@@ -93,7 +93,7 @@ export async function runLookups(
   Object.assign(Deno, { createHttpClient });
   Math.random = () => random;
   console.error = (line) => seen.log.push(line);
-  const lookUp = createLookup({ url: SUPABASE_URL, secretKeys: keys });
+  const lookUp = createLookup(SUPABASE_URL, keys);
   for (const beginMs of beginAt) {
     setTimeout(async () => {
       seen.outcome = await lookUp({ project_id, username: curr_user });

@@ -19,7 +19,7 @@ export async function readBody(
   request: Request,
 ): Promise<{ bytes: Uint8Array } | { rejectedAs: ResponseName }> {
   // A body that is declared to be short is read in one call, which costs less CPU time than pieces.
-  // With a `Transfer-Encoding`, `Content-Length` means nothing. NaN stands for no `Content-Length`.
+  // With a `Transfer-Encoding`, `Content-Length` means nothing. (`Number(null)` would be 0.)
   const isShort = !request.headers.has("Transfer-Encoding") &&
     Number(request.headers.get("Content-Length") ?? NaN) <= MAX_BODY_BYTES;
   const reader = isShort ? null : readerOf(request.body ?? new Blob().stream());

@@ -1,8 +1,8 @@
 // How old a pool has to be, in milliseconds, before a failure may replace it. Without this limit, an
-// outage would bring a new TLS connection for nearly every lookup.
+// outage would cause a new TLS connection for nearly every lookup.
 const MIN_AGE_MS = 300;
 // How long an idle connection is kept, in milliseconds. By default, Deno keeps one for longer than
-// some firewalls do, which drop it without a word.
+// some firewalls do, which drop it silently.
 const MAX_IDLE_MS = 10_000;
 
 /** A pool of connections: the `client` of `fetch`. Undefined is Deno's own pool. */
@@ -24,7 +24,7 @@ export function createConnections() {
     replaceAfterFailure(pool: Pool) {
       if (pool !== current || performance.now() - madeAt < MIN_AGE_MS) return;
       const made = makePool();
-      if (!made) return; // The old pool stays.
+      if (!made) return; // None can be made: the old one stays.
       current = made;
       madeAt = performance.now();
       pool?.close(); // Queries that are under way go on.
@@ -36,6 +36,6 @@ function makePool(): Pool {
   try {
     return Deno.createHttpClient({ poolIdleTimeout: MAX_IDLE_MS });
   } catch {
-    // A runtime without this call: Deno's own pool is used.
+    return undefined; // The runtime cannot make a pool.
   }
 }

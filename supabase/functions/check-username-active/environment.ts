@@ -7,9 +7,9 @@ const SecretKeys = z.record(z.string(), z.string().nullable());
 /**
  * Reads the variables that the platform sets.
  *
- * @returns The base address of the Supabase project's APIs, and the secret keys for its Data API, at
- * least one: those of `SUPABASE_SECRET_KEYS` that are not empty, the one named `default` first; or
- * else the legacy key.
+ * @returns The base address of the Supabase project's APIs, and at least one secret key: those of
+ * `SUPABASE_SECRET_KEYS` that are not empty, the one named `default` first. If there are none, the
+ * legacy key.
  * @throws An `Error` that names the variable that is missing or malformed, and quotes no value.
  */
 export function readEnvironment(): { url: string; secretKeys: string[] } {
@@ -21,7 +21,7 @@ export function readEnvironment(): { url: string; secretKeys: string[] } {
   const legacyKey = Deno.env.get("SUPABASE_SERVICE_ROLE_KEY");
   if (secretKeys.length === 0 && legacyKey) secretKeys.push(legacyKey);
   if (secretKeys.length > 0) return { url, secretKeys };
-  throw cannotStart("SUPABASE_SECRET_KEYS and SUPABASE_SERVICE_ROLE_KEY have no secret key");
+  throw cannotStart("neither SUPABASE_SECRET_KEYS nor SUPABASE_SERVICE_ROLE_KEY has a secret key");
 }
 
 function parseSecretKeys(text: string | undefined) {
@@ -29,7 +29,7 @@ function parseSecretKeys(text: string | undefined) {
     return SecretKeys.parse(JSON.parse(text || "{}"));
   } catch {
     // The errors of JSON and of zod are not passed on, because they quote a part of the text.
-    throw cannotStart("SUPABASE_SECRET_KEYS is not a JSON object of texts and nulls");
+    throw cannotStart("SUPABASE_SECRET_KEYS is not a JSON object whose values are texts or null");
   }
 }
 

@@ -4,16 +4,17 @@
  * has activated the key, or null.
  *
  * The files in the order in which a request travels: `request.ts` (which calls `body.ts`),
- * `lookup.ts` (over `connections.ts`) and `responses.ts`. `environment.ts` is read at the start. The
- * contract with callers is in the project's README.md.
+ * `lookup.ts` (over `connections.ts`) and `responses.ts`. At the start, `environment.ts` reads the
+ * platform's variables. The contract with callers is in the project's README.md.
  */
 import { readEnvironment } from "./environment.ts";
 import { createLookup } from "./lookup.ts";
 import { readActivationCheck } from "./request.ts";
 import { respond } from "./responses.ts";
 
+const { url, secretKeys } = readEnvironment();
 // Shared by all requests: making a supabase-js client costs more CPU time than a response.
-const lookUp = createLookup(readEnvironment());
+const lookUp = createLookup(url, secretKeys);
 
 export default {
   /** Responds to a request. */

@@ -19,13 +19,13 @@ const CLOCK_ERROR = "PGRST303";
 /**
  * Makes the function that looks up activation keys, with one supabase-js client for each secret key.
  *
- * @param environment `url` is the base address of the Supabase project's APIs. Of the `secretKeys`
- * for the Data API, the first one is used until the Data API rejects it, and then the next one. They
- * are never logged and never sent to a caller.
+ * @param url The base address of the Supabase project's APIs.
+ * @param secretKeys The secret keys for the Data API, at least one. The first one is used until the
+ * Data API rejects it, and then the next one. They are never logged and never sent to a caller.
  * @returns A function that looks up whether a user holds an active key of a product, and returns
  * the name of the response. When a lookup fails, that function logs one line.
  */
-export function createLookup({ url, secretKeys }: { url: string; secretKeys: string[] }) {
+export function createLookup(url: string, secretKeys: string[]) {
   const connections = createConnections();
 
   const fetchDataApi: typeof fetch = async (input, init) => {
@@ -39,9 +39,9 @@ export function createLookup({ url, secretKeys }: { url: string; secretKeys: str
     return new Response(/^\s*{/.test(text) ? text : "{}", response);
   };
 
-  // A query builder for each secret key. All lookups share them, which is safe because `select` begins
-  // a query with a copy of the builder's address and headers.
-  const builders = secretKeys.map((key) =>
+  // A query builder for each secret key. The first one has the key in use. All lookups share them,
+  // which is safe because `select` begins a query with a copy of the builder's address and headers.
+  let builders = secretKeys.map((key) =>
     createClient(url, key, {
       // `null` means that there is no user's token, so supabase-js sends the secret key. Without this
       // option, supabase-js would start a timer, and look for a session before every query.
@@ -52,21 +52,17 @@ export function createLookup({ url, secretKeys }: { url: string; secretKeys: str
     }).from("activation_keys")
   );
 
-  let inUse = 0; // The index of the secret key that lookups begin with.
-
   // One attempt of a lookup. If the Data API rejects the key in use, the others are tried at once.
   const ask = async ({ username, project_id }: ActivationCheck, signal: AbortSignal) => {
-    const first = inUse;
     let result!: PostgrestSingleResponse<Record<string, unknown>[]>;
-    for (let tried = 0; tried < builders.length; tried++) {
-      const index = (first + tried) % builders.length;
-      result = await builders[index]!.select("project_id,curr_user")
+    for (const builder of builders) {
+      result = await builder.select("project_id,curr_user")
         .eq("project_id", project_id).eq("curr_user", username)
         .limit(1).abortSignal(signal);
       if (result.status !== 401 || result.error?.code === CLOCK_ERROR) break;
-      // The key is rejected. Lookups begin with the next one from now on, unless another lookup has
-      // moved on from this key already.
-      if (inUse === index) inUse = (index + 1) % builders.length;
+      // The key is rejected, so it becomes the last one, unless another lookup has done that already.
+      // The array is a new one, because this loop, and those of other lookups, run over the old one.
+      if (builder === builders[0]) builders = [...builders.slice(1), builder];
     }
     return result;
   };
@@ -89,7 +85,7 @@ export function createLookup({ url, secretKeys }: { url: string; secretKeys: str
         const { status, data, error } = await ask(check, timeLimit.signal);
         // Each row is compared with what was asked for, because a stray response on a connection
         // brings the rows of another lookup. (If that response is an empty list, nobody can tell, and
-        // the answer is a wrong 499.) Only status 200 counts: a 206 may leave rows out.
+        // the outcome is a wrong `not_found`.) Only status 200 counts: a 206 may leave rows out.
         const isSound = status === 200 && Array.isArray(data) &&
           data.every((row) =>
             row?.project_id === check.project_id && row.curr_user === check.username
