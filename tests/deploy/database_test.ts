@@ -202,6 +202,13 @@ Deno.test("an operator's table", async (test) => {
     assertEquals(changes.sort(), ["+Newer", "-null", "-🛩"]);
   });
 
+  await test.step("rows that are sent once more change no newer name", async () => {
+    await db.exec(`update activation_keys set curr_user = 'Newer' where project_id = '${PRODUCT}'`);
+    const newer = await readRows(PRODUCT);
+    await send(/^node .*rest\/v1/, { project_id: PRODUCT, file: "old" });
+    assertEquals(await readRows(PRODUCT), newer);
+  });
+
   await test.step("a move: the whole export is sent into an empty table", async () => {
     await db.exec("delete from activation_keys");
     await send(/^curl .* return=minimal/, { file: "old" });
