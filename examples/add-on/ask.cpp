@@ -14,9 +14,9 @@
 constexpr char SERVICE[] = "https://<ref>.supabase.co/functions/v1/check-username-active";
 constexpr char PROJECT_ID[] = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
 
-// Set this to false when the plugin starts, because a plugin that was unloaded can stay in memory, with
-// the old value. Set it to true when the plugin unloads, and then join the thread that asks. `ask` then
-// ends within about a second, but while DNS is silent, it goes on until the resolver gives up.
+// When the plugin starts (XPluginEnable), set this to false, because a plugin that was unloaded can
+// stay in memory, with the old value. When it stops (XPluginDisable), set this to true, and then join
+// the thread that asks: `ask` ends within a second, or once the resolver gives up while DNS is silent.
 std::atomic<bool> isUnloading{false};
 
 static size_t onBody(char*, size_t, size_t, void*) { return 0; }  // Ends the transfer at the body.

@@ -156,6 +156,7 @@ const REQUESTS: { when: string; init: RequestInit; response: CONTRACT.Expected }
   },
   // Rarer methods are not sent, because a hosted project itself responds to some of them.
   { when: "GET", init: { method: "GET" }, response: METHOD_NOT_ALLOWED },
+  { when: "PUT", init: { method: "PUT", body: body() }, response: METHOD_NOT_ALLOWED },
   { when: "PATCH", init: { method: "PATCH", body: body() }, response: METHOD_NOT_ALLOWED },
   { when: "DELETE", init: { method: "DELETE", body: body() }, response: METHOD_NOT_ALLOWED },
   {

@@ -161,6 +161,8 @@ Deno.test("an operator's table", async (test) => {
   const otherExported = await readRows(OTHER_PRODUCT);
 
   await test.step("the counts beside an export have a line for each product", async () => {
+    const [statement = ""] = await readBlocks(INCIDENTS, "sql", "First look");
+    assertStringIncludes(await readCommand(/--output csv "select/), statement.replace(";", ""));
     const counts = `${PRODUCT},5,4,.*\n${OTHER_PRODUCT},5,4,.*\n`;
     assertMatch(await read("old.csv"), new RegExp(`^project_id,keys,users,newest\n${counts}$`));
   });

@@ -11,6 +11,7 @@ const list = (...rows: unknown[]) => ({ status: 200, body: rows });
 const OWN = { project_id, curr_user };
 const AMELIAS = { project_id, curr_user: "Amelia" };
 const IN_CAPITALS = { project_id, curr_user: "ZOË & CO." };
+const DECOMPOSED = { project_id, curr_user: curr_user.normalize("NFD") };
 const OTHER_PRODUCTS = { project_id: "b41c7e08-52d9-4a63-8e1f-7d90ac35b216", curr_user };
 /** An error of PostgREST, with any code. */
 const error = (status: number, code: unknown) => ({ status, body: { code } });
@@ -39,11 +40,14 @@ const TRANSIENT: Failure[] = [
   { when: "a cut list", answer: { status: 200, body: "[" }, code: "malformed" },
   { when: "a 502 page", answer: html(502), code: "http_502" },
   { when: "a 503 error", answer: KILLED, code: "57P01" },
+  { when: "a 504 page", answer: html(504), code: "http_504" },
+  { when: "a 522 page", answer: html(522), code: "http_522" }, // Cloudflare's.
   // What PostgREST sends for the queries in flight when PostgreSQL crashes.
   { when: "a 400 with an empty code", answer: error(400, ""), code: "http_400" },
   { when: "a PGRST303", answer: lookups.JWT_401, code: "PGRST303" },
   { when: "Amelia's row", answer: list(AMELIAS), code: "malformed" },
   { when: "ZOË's row", answer: list(IN_CAPITALS), code: "malformed" },
+  { when: "the row of e and a diaeresis", answer: list(DECOMPOSED), code: "malformed" },
   { when: "another product's row", answer: list(OTHER_PRODUCTS), code: "malformed" },
   { when: "a row, and Amelia's", answer: list(OWN, AMELIAS), code: "malformed" },
   { when: "a row, and null", answer: list(OWN, null), code: "malformed" },

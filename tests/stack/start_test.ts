@@ -3,11 +3,14 @@ import process from "node:process";
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { run } from "../../tools/command.ts";
 import { startFunction } from "../../tools/function_process.ts";
-import { CHECK_PATH, FUNCTION_FOLDER_PATH, PROJECT, SEEDED } from "../../tools/project.ts";
+import * as project from "../../tools/project.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { NOT_FOUND } from "../support/contract.ts";
+import { fillIn, readBlocks } from "../support/pages.ts";
 import { runStart, waitUntil } from "../support/processes.ts";
 import { askAt } from "../support/requests.ts";
+
+const { CHECK_PATH, FUNCTION_FOLDER_PATH, LOCAL_SERVICE, PROJECT, SEEDED } = project;
 
 /** Runs `deno task start` where it should end by itself. After 30 s, it is ended. */
 const startAndEnd = (...options: string[]) => {
@@ -67,6 +70,14 @@ Deno.test("start: a function that fails before it has served ends the start, wit
 Deno.test("start: while it runs", async (test) => {
   await using clone = await makeTempFolder(PROJECT);
   await using start = await runStart(clone.url);
+
+  await test.step("it prints the requests of README.md, ready to paste", async () => {
+    const blocks = await readBlocks("README.md", "sh", "Run it");
+    for (const block of blocks.filter((block) => block.startsWith("curl"))) {
+      const { SECRET_KEY } = LOCAL_SERVICE;
+      assertStringIncludes(start.output(), fillIn(block, { SECRET_KEY }, start.url));
+    }
+  });
 
   await test.step("a second start on its port ends, and names the option for another port", async () => {
     const second = await startAndEnd("--port", new URL(start.url).port);

@@ -19,13 +19,15 @@ const KEYS = [
   { when: "a user of 257 code points", curr_user: "repeat('a', 257)", error: NAME_LENGTH },
   { when: "an empty user", curr_user: "''", error: NAME_LENGTH },
   { when: "no product", project_id: "null", error: 'null value in column "project_id"' },
+  { when: "no creation time", created_at: "null", error: 'null value in column "created_at"' },
   { when: "a product that is no UUID", project_id: "'6f3b1d52'", error: "type uuid" },
 ];
 
-for (const { when, project_id = "gen_random_uuid()", curr_user = "'a'", error } of KEYS) {
+for (const key of KEYS) {
+  const { when, error, project_id = "gen_random_uuid()", curr_user = "'a'" } = key;
   Deno.test(`table: a key with ${when} is ${error ? "rejected" : "accepted"}`, async () => {
-    const insert = `insert into public.activation_keys (project_id, curr_user)
-      values (${project_id}, ${curr_user})`;
+    const insert = `insert into public.activation_keys (project_id, curr_user, created_at)
+      values (${project_id}, ${curr_user}, ${key.created_at ?? "now()"})`;
     if (!error) return void await database.exec(insert);
     await assertRejects(() => database.exec(insert), Error, error);
     Deno.exitCode = 0; // After an error, PGlite sets it, and Deno would fail the test.

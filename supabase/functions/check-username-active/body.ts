@@ -19,9 +19,9 @@ export async function readBody(
   request: Request,
 ): Promise<{ bytes: Uint8Array } | { rejectedAs: ResponseName }> {
   // A body that is declared to be short is read in one call, which costs less CPU time than pieces.
-  // With a `Transfer-Encoding`, `Content-Length` means nothing. (`Number(null)` would be 0.)
+  // With a `Transfer-Encoding`, `Content-Length` means nothing.
   const isShort = !request.headers.has("Transfer-Encoding") &&
-    Number(request.headers.get("Content-Length") ?? NaN) <= MAX_BODY_BYTES;
+    Number(request.headers.get("Content-Length") ?? NaN) <= MAX_BODY_BYTES; // `Number(null)` is 0.
   const reader = isShort ? null : readerOf(request.body ?? new Blob().stream());
   const reading = reader ? readPieces(reader) : request.bytes();
   const timeLimit = Promise.withResolvers<never>();
@@ -56,7 +56,8 @@ async function readPieces(reader: ReturnType<typeof readerOf>) {
   // A BYOB reader reads every piece into these 16 KiB: it takes the memory away and gives it back
   // as `value.buffer`. Without memory of ours, Deno would allocate 64 KB for each piece.
   let memory = new Uint8Array(MAX_BODY_BYTES);
-  let [length, counted] = [0, 0];
+  let length = 0;
+  let counted = 0;
   while (counted <= MAX_READ_BYTES) {
     const { done, value } = await reader.read(memory);
     if (done) return length > MAX_BODY_BYTES ? null : bytes.subarray(0, length);

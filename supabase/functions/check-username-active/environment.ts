@@ -17,7 +17,8 @@ export function readEnvironment(): { url: string; secretKeys: string[] } {
   if (!url) throw cannotStart("SUPABASE_URL is missing");
 
   const { default: first, ...others } = parseSecretKeys(Deno.env.get("SUPABASE_SECRET_KEYS"));
-  const secretKeys = [first, ...Object.values(others)].flatMap((key) => key || []);
+  const secretKeys = [first, ...Object.values(others)]
+    .filter((key): key is string => Boolean(key));
   const legacyKey = Deno.env.get("SUPABASE_SERVICE_ROLE_KEY");
   if (secretKeys.length === 0 && legacyKey) secretKeys.push(legacyKey);
   if (secretKeys.length > 0) return { url, secretKeys };

@@ -4,8 +4,8 @@ import type { ActivationCheck } from "./request.ts";
 
 // How long a lookup may take, in milliseconds, with all its attempts.
 const MAX_LOOKUP_MS = 5_000;
-// When the attempts of a lookup are due, in milliseconds after the lookup began. The last attempt
-// is late, so that a Data API that is back after four seconds still gives an answer.
+// When the attempts of a lookup are due, in milliseconds after the lookup began. The last one is due
+// after 4.3 s, so that the lookup survives an outage of four seconds.
 const ATTEMPTS_DUE_MS = [0, 50, 500, 1_400, 2_850, 4_300];
 // Longest random delay of an attempt, in milliseconds: it spreads lookups that fail together.
 const MAX_DELAY_MS = 250;
@@ -61,7 +61,7 @@ export function createLookup(url: string, secretKeys: string[]) {
         .limit(1).abortSignal(signal);
       if (result.status !== 401 || result.error?.code === CLOCK_ERROR) break;
       // The key is rejected, so it becomes the last one, unless another lookup has done that already.
-      // The array is a new one, because this loop, and those of other lookups, run over the old one.
+      // The array is copied, not changed, because loops are running over it.
       if (builder === builders[0]) builders = [...builders.slice(1), builder];
     }
     return result;
@@ -84,8 +84,8 @@ export function createLookup(url: string, secretKeys: string[]) {
         // A slow attempt is waited for: a second one beside it would make a busy Data API busier.
         const { status, data, error } = await ask(check, timeLimit.signal);
         // Each row is compared with what was asked for, because a stray response on a connection
-        // brings the rows of another lookup. (If that response is an empty list, nobody can tell, and
-        // the outcome is a wrong `not_found`.) Only status 200 counts: a 206 may leave rows out.
+        // brings the rows of another lookup. (A stray empty list cannot be told from a true one, and
+        // gives a wrong `not_found`.) Only status 200 counts: a 206 may leave rows out.
         const isSound = status === 200 && Array.isArray(data) &&
           data.every((row) =>
             row?.project_id === check.project_id && row.curr_user === check.username

@@ -44,7 +44,7 @@ export async function readActivationCheck(
   if (success) return { check: data };
   // A field that is absent, null or "" is missing. JSON that is not an object has no fields. If one
   // field is missing and the other is invalid, the response is "Missing …".
-  const { username, project_id }: Partial<ActivationCheck> = Object(json);
+  const { username, project_id }: Record<string, unknown> = Object(json);
   const isIncomplete = [username, project_id].some((field) => (field ?? "") === "");
   return { rejectedAs: isIncomplete ? "missing_field" : "invalid_field" };
 }
