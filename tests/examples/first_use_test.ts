@@ -1,4 +1,4 @@
-/** `examples/back-end/first_use.ts`, which an operator's back end copies: it records the first use of a key. */
+/** `first_use.ts`, which an operator's back end copies, and which records the first use of a key. */
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { createServer } from "node:http";
 import { createServer as createSocketServer } from "node:net";
@@ -213,9 +213,9 @@ const PROGRAM = `const { recordFirstUse } = await import("${FILE}");
   console.error(error, Deno.inspect(error, { depth: 99, showHidden: true }));
   Deno.exit();`;
 
-/** What a Data API sends before it ends the connection. Each body has the key and the name in it. */
 const OK = "HTTP/1.1 200 OK\r\n";
 const CUT = `${OK}Content-Length: 999\r\n\r\n${list()}`;
+/** What a Data API sends before it ends the connection. Each body has the key and the name in it. */
 const FAILURES = [
   { when: "a closed port", response: null, says: "JSON: TypeError" },
   { when: "a cut response", response: CUT, says: "JSON: TypeError" },

@@ -21,7 +21,6 @@ export async function readCommand(form: RegExp): Promise<string> {
   const [line, ...others] = new Set(lines);
   assert(line, `the operators' pages have no command ${form}`);
   assert(others.length === 0, `the operators' pages have different commands ${form}`);
-
   return line;
 }
 
@@ -40,7 +39,7 @@ export async function makeOperatorsFolder(secretKey = LOCAL_SERVICE.SECRET_KEY) 
 }
 
 /** The page's deployment of the function, without a checkout before it. */
-export const DEPLOY = /^npx .* functions deploy/;
+const DEPLOY = /^npx .* functions deploy/;
 
 interface Options {
   /** The folder in which it runs: the project by default. */
