@@ -76,7 +76,10 @@ Deno.test("a batch: the page's command issues 500 keys into a CSV file, and its 
   const revoke = (values = {}) => runStatement(db, "A batch of keys has leaked", values);
   await assertRejects(() => revoke(), Error, "type uuid"); // With its placeholders left in.
   Deno.exitCode = 0; // After an error, PGlite sets it, and Deno would fail the test.
-  assertEquals((await revoke({ project_id, created_at })).length, 499, "rows printed");
+  // The operator marks the keys that are printed as revoked.
+  const printed = await revoke({ project_id, created_at }) as { id: string }[];
+  const unused = rows.slice(1).map((row) => row.split(",")[0]);
+  assertEquals(printed.map(({ id }) => id).sort(), unused.sort(), "keys printed");
   const { rows: left } = await db.query("select curr_user from activation_keys order by 1");
   const names = ["Amelia", null, null]; // Hers, the older batch's, and another product's.
   assertEquals(left, names.map((curr_user) => ({ curr_user })), "rows left");

@@ -13,7 +13,8 @@ import { runLine } from "../support/processes.ts";
 
 Deno.test("functions deploy: it uploads the function's files alone, and lets callers in without a token", async () => {
   await using folder = await makeTempFolder();
-  const { names, metadata } = await uploadFunction(folder.url);
+  const { request, names, metadata } = await uploadFunction(folder.url);
+  assertEquals(request, "POST /v1/projects/<ref>/functions/deploy");
   const source = Array.from(Deno.readDirSync(FUNCTION_FOLDER), ({ name }) => name)
     .filter((name) => /\.ts$|^deno\.json$/.test(name));
   assertEquals(names.toSorted(), source.map((name) => FOLDER + name).sort());
@@ -65,10 +66,10 @@ Deno.test("functions deploy: behind a checkout", async (test) => {
       if (edit) await write(clone.url, edit, "// an edit");
       const line = new RegExp(`^git stash && git checkout ${of} && npx `);
       const options = { cwd: clone.url, values: { commit } };
-      const { changes: [change], error } = await runOnPlatform(line, options);
-      if (!deployed) return assert(!change && error, "it is deployed");
-      const files = change!.form.getAll("file").filter((file) => file instanceof File);
-      const index = files.find(({ name }) => name === INDEX);
+      const { changes, error } = await runOnPlatform(line, options);
+      assertEquals(changes.length, deployed ? 1 : 0, error || "deployments");
+      if (!deployed) return assert(error, "the line does not fail");
+      const index = changes[0]!.files.find(({ name }) => name === INDEX);
       assertMatch(await index!.text(), new RegExp(`// ${deployed}$`));
     });
   }

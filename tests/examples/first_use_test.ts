@@ -123,6 +123,7 @@ const RESPONSES: { with: string; status?: number; body: string; result: boolean 
   { with: "another product's row", body: list({ project_id: OTHER_PRODUCT }), result: NOT_THE_ROW },
   { with: "two rows", body: `[${row()},${row()}]`, result: NOT_THE_ROW },
   { with: "a row in no list", body: row(), result: NOT_THE_ROW },
+  { with: "an empty object", body: "{}", result: NOT_THE_ROW },
   { with: "a page", body: "<h1>Welcome</h1>", result: NO_JSON },
   { with: "nothing", body: "", result: NO_JSON },
   // With `Location`, which leads to an empty list.

@@ -61,8 +61,12 @@ for (const { when, list, error } of WRONG) {
     assertCannotStart({ SUPABASE_URL, SUPABASE_SECRET_KEYS: list }, error));
 }
 
-Deno.test("environment: no SUPABASE_URL → an error that names it", () =>
-  assertCannotStart({ SUPABASE_SECRET_KEYS: '{"default":"A"}' }, "SUPABASE_URL is missing."));
+for (const variables of [{}, { SUPABASE_URL: "" }]) {
+  Deno.test(`environment: ${JSON.stringify(variables)} and a secret key → an error`, () => {
+    const keys = { SUPABASE_SECRET_KEYS: '{"default":"A"}' };
+    return assertCannotStart({ ...keys, ...variables }, "SUPABASE_URL is missing.");
+  });
+}
 
 Deno.test("environment: a lookup asks with all keys, in their order, and logs one line", async () => {
   const asked: string[] = [];

@@ -64,18 +64,20 @@ export async function runCommand(form: RegExp, ref: string, options: Options = {
 
 /**
  * Runs the operators' command of this form on a stand-in for the platform. Returns the requests
- * that change something there, such as `DELETE /v1/projects/…`, with their forms, and whether the
- * command failed.
+ * that change something there, such as `DELETE /v1/projects/…`, with their forms and files; and the
+ * error with which the command failed, or "".
  */
 export async function runOnPlatform(form: RegExp, options: Options = {}) {
   await using folder = await makeTempFolder();
   const ref = "a".repeat(20);
-  const changes: { request: string; form: FormData }[] = [];
+  const changes: { request: string; form: FormData; files: File[] }[] = [];
   await using api = serveOnLoopback(async (request) => {
     const { method, url } = request;
     if (method === "GET") return Response.json({});
     const form = method === "POST" ? await request.formData() : new FormData();
-    changes.push({ request: `${method} ${new URL(url).pathname.replace(ref, "<ref>")}`, form });
+    const path = new URL(url).pathname.replace(ref, "<ref>");
+    const files = form.getAll("file").filter((file) => file instanceof File);
+    changes.push({ request: `${method} ${path}`, form, files });
     if (method === "DELETE") return new Response();
     const deployed = { id: "1", slug: "", name: "", status: "ACTIVE" };
     return Response.json({ ...deployed, version: 1 }, { status: 201 });
@@ -94,17 +96,17 @@ export async function runOnPlatform(form: RegExp, options: Options = {}) {
 
 /**
  * Runs the page's deployment of the function, and writes the files that it uploads into a folder.
- * Returns their names, and the metadata.
+ * Returns the one request that changes something, the files' names, and the metadata.
  */
 export async function uploadFunction(folder: URL) {
-  const { changes: [change], error } = await runOnPlatform(DEPLOY);
-  assert(change, error);
-  const files = change.form.getAll("file").filter((file) => file instanceof File);
+  const { changes: [change, ...others], error } = await runOnPlatform(DEPLOY);
+  assert(change && others.length === 0, error || "It changes more than the function.");
+  const { request, form, files } = change;
   for (const file of files) {
     const url = new URL(file.name, folder);
     await Deno.mkdir(new URL(".", url), { recursive: true });
     await Deno.writeFile(url, file.stream());
   }
-  const metadata = JSON.parse(`${change.form.get("metadata")}`);
-  return { names: files.map(({ name }) => name), metadata };
+  const metadata = JSON.parse(`${form.get("metadata")}`);
+  return { request, names: files.map(({ name }) => name), metadata };
 }
