@@ -1,5 +1,4 @@
 /** The life of a key: issued, activated, moved, revoked; and who may read and change keys. */
-import { assert } from "@std/assert";
 import { ACTIVE, NOT_FOUND } from "../support/contract.ts";
 import { assertResponse } from "../support/requests.ts";
 import * as service from "../support/service_under_test.ts";
@@ -29,15 +28,7 @@ test("key: two keys of a product make Amelia active, then Bessie, and nobody onc
   await assertResponse(service.ask(project_id, "Bessie"), NOT_FOUND);
 });
 
-/** Callers of the Data API who are not the operator. The table is for the secret key alone. */
-const CALLERS = [{ who: "no API key", apikey: "" }];
-// For a hosted project, it may not be given.
-const { PUBLISHABLE_KEY } = service.settings;
-if (PUBLISHABLE_KEY) {
-  CALLERS.push({ who: "the publishable key", apikey: PUBLISHABLE_KEY });
-}
-
-/** What they might try, while the table has Amelia's key. */
+/** What other callers than the operator might try, while the table has Amelia's key. */
 const ATTEMPTS = [
   { verb: "read", method: "GET" },
   { verb: "change", method: "PATCH", row: { curr_user: "Bessie" } },
@@ -45,22 +36,16 @@ const ATTEMPTS = [
   { verb: "issue", method: "POST", row: { curr_user: "Bessie" } },
 ];
 
-for (const { who, apikey } of CALLERS) {
+for (const { who, apikey } of service.OTHER_CALLERS) {
   for (const { verb, method, row } of ATTEMPTS) {
     test(`key: with ${who}, nobody can ${verb} one`, async () => {
       await using product = await service.issueKeys(["Amelia"]);
       const { project_id } = product;
-      const isNew = method === "POST";
-      const search = isNew ? "" : `?project_id=eq.${project_id}`;
-      const type = { "Content-Type": "application/json" };
-      const init: RequestInit = { method, headers: apikey ? { ...type, apikey } : type };
-      if (row) init.body = JSON.stringify({ project_id, ...row });
-      const url = service.urlOf(`/rest/v1/activation_keys${search}`);
-      const response = await fetch(url, init);
-      const text = await response.text();
-      // Some services send 401, and others 403.
-      const isDenied = response.status === 401 || response.status === 403;
-      assert(isDenied, `${response.status} ${text}`);
+      const search = method === "POST" ? "" : `?project_id=eq.${project_id}`;
+      const json = row && { project_id, ...row };
+      service.assertDenied(
+        await service.callDataApi(method, `activation_keys${search}`, json, apikey),
+      );
       await assertResponse(service.ask(project_id, "Amelia"), ACTIVE);
       await assertResponse(service.ask(project_id, "Bessie"), NOT_FOUND);
     });

@@ -77,11 +77,34 @@ export async function issueKeys(
 
 /** For tests that change keys: does so as an operator's back end does, with the secret key. */
 export async function changeKeys(method: string, search: string, rows?: unknown) {
-  const url = urlOf(`/rest/v1/activation_keys${search}`);
-  const type = { "Content-Type": "application/json" };
-  const headers = { apikey: settings.SECRET_KEY, ...type };
-  const body = JSON.stringify(rows);
-  const response = await fetch(url, { method, headers, body });
-  const text = await response.text();
-  assert(response.ok, `${method} ${search}: ${response.status} ${text}`);
+  const { ok, status, text } = await callDataApi(method, `activation_keys${search}`, rows);
+  assert(ok, `${method} ${search}: ${status} ${text}`);
+}
+
+/**
+ * For tests of the Data API: sends a request to a path of it, with JSON, and with the secret key by
+ * default. Returns the status, whether it is one of success, and the text of the response.
+ */
+export async function callDataApi(
+  method: string,
+  path: string,
+  json?: unknown,
+  apikey = settings.SECRET_KEY,
+) {
+  const headers = { "Content-Type": "application/json", ...(apikey && { apikey }) };
+  const init = { method, headers, body: json === undefined ? null : JSON.stringify(json) };
+  const response = await fetch(urlOf(`/rest/v1/${path}`), init);
+  return { ok: response.ok, status: response.status, text: await response.text() };
+}
+
+/** For tests of who may do what: callers of the Data API who are not the operator. */
+export const OTHER_CALLERS = [{ who: "no API key", apikey: "" }];
+// For a hosted project, it may not be given.
+if (settings.PUBLISHABLE_KEY) {
+  OTHER_CALLERS.push({ who: "the publishable key", apikey: settings.PUBLISHABLE_KEY });
+}
+
+/** For tests of who may do what: fails unless the Data API has refused a request. */
+export function assertDenied({ status, text }: { status: number; text: string }) {
+  assert(status === 401 || status === 403, `${status} ${text}`); // Some services send 401.
 }
