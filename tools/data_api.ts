@@ -4,12 +4,9 @@
  */
 import { App } from "@supabase/lite";
 import { createPgliteConnection } from "@supabase/lite/pglite";
-import { addRoles, type Database, migrate, runFiles } from "./database.ts";
+import { addRoles, type Database, MIGRATIONS, runFiles } from "./database.ts";
 import { serveOnLoopback } from "./loopback.ts";
 import { LOCAL_SERVICE } from "./project.ts";
-
-/** How many values an insert may have: PGlite's limit of parameters. */
-const MAX_VALUES = 32_767;
 
 /**
  * Starts the Data API on PostgreSQL, in memory, with the project's table and seed. Returns its
@@ -20,16 +17,11 @@ export async function startDataApi() {
   const connection = await createPgliteConnection();
   const db = connection.driver;
   await addRoles(db, "nothing");
-  await migrate(db);
-  await runFiles(db, "supabase/seed.sql");
+  await runFiles(db, ...MIGRATIONS, "supabase/seed.sql");
   const { PUBLISHABLE_KEY, SECRET_KEY } = LOCAL_SERVICE;
   const keys = { publishable_key: PUBLISHABLE_KEY, secret_key: SECRET_KEY };
   const app = new App({ connection, auth: { enabled: false, ...keys } });
-  const handle = async (request: Request) => {
-    const body = await request.text();
-    return await rejectTooManyValues(request.method, body) ??
-      await app.fetch(withExactName(request, body));
-  };
+  const handle = async (request: Request) => app.fetch(await withExactName(request));
   const firstRequest = new Request("http://localhost/rest/v1/activation_keys?limit=1", {
     headers: { apikey: SECRET_KEY },
   });
@@ -60,26 +52,10 @@ async function keepRights(db: Database, sendFirstRequest: () => Promise<unknown>
 }
 
 /**
- * `@supabase/lite` binds each value of an insert to a parameter, of which PGlite takes 32,767. From
- * more values, it would write none, and then respond wrongly to others. PostgREST has no such limit.
- */
-async function rejectTooManyValues(method: string, body: string): Promise<Response | null> {
-  if (method !== "POST") return null;
-  const rows: unknown = await new Response(body).json().catch(() => null);
-  if (!Array.isArray(rows)) return null;
-  const columns = new Set(rows.flatMap((row) => Object.keys(Object(row))));
-  const values = rows.length * columns.size;
-  if (values <= MAX_VALUES) return null;
-  const message = `The local stack takes ${MAX_VALUES} values in a request at most, rows times ` +
-    `columns, and these are ${values}. Nothing was written. Send fewer rows in a request.`;
-  return Response.json({ message }, { status: 413 });
-}
-
-/**
  * PostgREST takes the name of `eq.<name>` as it is. `@supabase/lite` trims and unquotes it, and
  * reads `null`, `true` and `{…}` as something else, but takes a quoted name of `in` exactly.
  */
-function withExactName(request: Request, body: string): Request {
+async function withExactName(request: Request): Promise<Request> {
   const url = new URL(request.url);
   const name = url.searchParams.get("curr_user")?.match(/^eq\.(.*)/s)?.[1];
   if (name !== undefined) {
@@ -88,5 +64,5 @@ function withExactName(request: Request, body: string): Request {
   }
   // Not `new Request(url, request)`: Deno prints a notice when its signal is read.
   const { method, headers } = request;
-  return new Request(url, { method, headers, body: body || null });
+  return new Request(url, { method, headers, body: await request.text() || null });
 }

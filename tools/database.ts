@@ -5,20 +5,22 @@ import { PROJECT } from "./project.ts";
 /** What this module needs of a PostgreSQL. */
 export type Database = { exec(sql: string): Promise<unknown> };
 
-/**
- * Gives an empty database the Data API's roles, as a hosted project has them. What a new table
- * grants them by default, all or nothing, depends on a setting there.
- */
-export async function addRoles(db: Database, defaults: "all" | "nothing") {
+/** What a hosted project grants the Data API's roles on each new table and function in `public`. */
+export type Defaults = "all" | "nothing";
+
+/** Gives an empty database the Data API's roles, as a hosted project with these defaults has them. */
+export async function addRoles(db: Database, defaults: Defaults) {
   const roles = "anon, authenticated, service_role";
-  const change = defaults === "all" ? "grant all on tables to" : "revoke all on tables from";
   await db.exec(`
     create role anon noinherit;
     create role authenticated noinherit;
     create role service_role noinherit bypassrls;
     grant usage on schema public to ${roles};
-    alter default privileges in schema public ${change} ${roles};
   `);
+  if (defaults === "nothing") return;
+  for (const objects of ["tables", "sequences", "functions"]) {
+    await db.exec(`alter default privileges in schema public grant all on ${objects} to ${roles}`);
+  }
 }
 
 /** Runs files of the project. If PostgreSQL rejects one, the error names it. */
@@ -31,18 +33,14 @@ export async function runFiles(db: Database, ...paths: string[]) {
   }
 }
 
-/** Applies the project's migrations, in order. */
-export function migrate(db: Database): Promise<void> {
-  // The Supabase CLI skips any other file.
-  const paths = globSync("supabase/migrations/[0-9]*_*.sql", { cwd: PROJECT });
-  return runFiles(db, ...paths.sort());
-}
+/** The paths of the project's migrations, in order. (The Supabase CLI skips any other file.) */
+export const MIGRATIONS = globSync("supabase/migrations/[0-9]*_*.sql", { cwd: PROJECT }).sort();
 
-/** Opens a PostgreSQL (PGlite, in memory) with the project's table. Disposing of it closes it. */
-export async function openDatabase() {
+/** Opens a PostgreSQL (PGlite, in memory), by default with all migrations. Disposing closes it. */
+export async function openDatabase(defaults: Defaults = "all", migrations = MIGRATIONS) {
   const db = await PGlite.create();
   Deno.exitCode = 0; // PGlite sets it, and Deno would fail a test.
-  await addRoles(db, "all");
-  await migrate(db);
+  await addRoles(db, defaults);
+  await runFiles(db, ...migrations);
   return db;
 }

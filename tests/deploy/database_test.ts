@@ -6,7 +6,7 @@ import { PGlite } from "@electric-sql/pglite";
 import { PGLiteSocketServer } from "@electric-sql/pglite-socket";
 import { assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { startDataApi } from "../../tools/data_api.ts";
-import { addRoles, migrate } from "../../tools/database.ts";
+import { addRoles, MIGRATIONS, runFiles } from "../../tools/database.ts";
 import { SEEDED } from "../../tools/project.ts";
 import { makeOperatorsFolder, readCommand, runCommand } from "../support/operators.ts";
 import { fillIn, readBlocks } from "../support/pages.ts";
@@ -63,7 +63,7 @@ Deno.test("a batch: the page's command issues 500 keys into a CSV file, and its 
   await using server = await startDatabase("nothing");
   const { db } = server;
   const { project_id } = SEEDED;
-  await migrate(db);
+  await runFiles(db, ...MIGRATIONS);
   await db.exec(`insert into activation_keys (project_id) values ('${project_id}')`); // An older batch.
   const values = { project_id, file: "keys" };
   await runCommand(/generate_series\(1, 500\)/, server.url, { cwd: folder.cwd, values });
@@ -88,7 +88,7 @@ Deno.test("a batch: the page's command issues 500 keys into a CSV file, and its 
 Deno.test("the grants: the page's statement gives the secret key's role all of them back", async () => {
   await using server = await startDatabase("nothing");
   const { db } = server;
-  await migrate(db);
+  await runFiles(db, ...MIGRATIONS);
   await db.exec(`revoke all on table activation_keys from service_role;
     revoke usage on schema public from service_role, public`);
   await runStatement(db, "The statuses and the codes");
