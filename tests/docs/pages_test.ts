@@ -1,6 +1,6 @@
 /** The pages match the project. */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { FUNCTION_FOLDER_PATH, PROJECT } from "../../tools/project.ts";
+import { PROJECT } from "../../tools/project.ts";
 import * as CONTRACT from "../support/contract.ts";
 import { OPERATORS_PAGES } from "../support/operators.ts";
 import { PAGES, readBlocks, readPage } from "../support/pages.ts";
@@ -81,13 +81,4 @@ Deno.test("pages: an address has no placeholder but <ref>, <service>, <key> and 
       }
     }
   }
-});
-
-Deno.test("pages: first_use.ts is tested with the function's packages, which its page names", async () => {
-  const importsOf = async (path: string) => JSON.parse(await readPage(path)).imports;
-  const { "@supabase/supabase-js": supabase, zod } = await importsOf("deno.json");
-  const functions = await importsOf(`${FUNCTION_FOLDER_PATH}deno.json`);
-  assertEquals([supabase, zod], [functions["@supabase/supabase-js"], functions.zod]);
-  const page = await readPage("examples/back-end/README.md");
-  for (const name of [supabase, zod]) assertStringIncludes(page, name.replace("npm:", ""));
 });
