@@ -80,9 +80,7 @@ function screen(url: string): string {
   const username = "NewPilot#1234";
   const { project_id } = SEEDED;
   const ask = `curl -i ${url}${project.CHECK_PATH} ${json({ username, project_id })}`;
-  const search =
-    `id=eq.${project.UNUSED_KEY}&project_id=eq.${project_id}&curr_user=is.null&select=id`;
-  const headers = `-H "apikey: ${LOCAL_SERVICE.SECRET_KEY}" -H "Prefer: return=representation"`;
+  const firstUse = json({ key: project.UNUSED_KEY, project_id, username });
   return `
 API_URL=${url}
 PUBLISHABLE_KEY=${LOCAL_SERVICE.PUBLISHABLE_KEY}
@@ -91,8 +89,8 @@ SECRET_KEY=${LOCAL_SERVICE.SECRET_KEY}
 These requests are for bash, zsh and cmd. (In PowerShell, type \`cmd\` first.)
 Ask about a user who holds no key, which gets 499:
 ${ask}
-Record the first use of an unused key, as a back end does, which shows the key:
-curl -X PATCH "${url}/rest/v1/activation_keys?${search}" ${headers} ${json({ curr_user: username })}
+Record the first use of an unused key, as a back end does, which prints true:
+curl ${url}/rest/v1/rpc/record_first_use -H "apikey: ${LOCAL_SERVICE.SECRET_KEY}" ${firstUse}
 Ask again, which gets 200:
 ${ask}
 
