@@ -1,9 +1,8 @@
 /** The pages match the project. */
-import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { PROJECT } from "../../tools/project.ts";
 import * as CONTRACT from "../support/contract.ts";
-import { OPERATORS_PAGES } from "../support/operators.ts";
-import { PAGES, readBlocks, readPage } from "../support/pages.ts";
+import { PAGES, readPage } from "../support/pages.ts";
 
 const { LIMITS, LOOKUP: _, ...RESPONSES } = CONTRACT;
 
@@ -48,37 +47,4 @@ Deno.test("pages: README.md has the contract's responses and limits", async () =
   assertStringIncludes(page, `within ${LIMITS.bodyMs / 1000} s`);
   assertStringIncludes(page, `More than ${LIMITS.bodyBytes / 1024} KiB`);
   assertStringIncludes(page, `over ${LIMITS.lookupMs / 1000} s`);
-});
-
-/**
- * What is filled into SQL, commands and addresses. No name of a customer and no content of a file is
- * among them, because such a text could act as SQL or as a command, or change what is asked for.
- */
-const PLACEHOLDERS = {
-  // The operator's own table has given the first two.
-  code: ["project_id", "created_at", "ref", "service", "commit", "file", "old file", "new file"],
-  addresses: ["ref", "service", "key", "project_id"],
-};
-const placeholdersIn = (text: string) =>
-  Array.from(text.matchAll(/<([^<>]*)>/g), ([, name]) => name!);
-
-for (const page of OPERATORS_PAGES) {
-  Deno.test(`pages: no SQL and no command of ${page} has a placeholder for a customer's text`, async () => {
-    const blocks = [...await readBlocks(page, "sql"), ...await readBlocks(page, "sh")];
-    for (const block of blocks) {
-      for (const name of placeholdersIn(block)) assert(PLACEHOLDERS.code.includes(name), block);
-    }
-  });
-}
-
-Deno.test("pages: an address has no placeholder but <ref>, <service>, <key> and <project_id>", async () => {
-  for (const page of PAGES) {
-    // An address ends at a blank or a quotation mark, which a placeholder may contain.
-    const address = /(https?:\/|\/rest|\/functions)\/(<[^<>]*>|[^\s"`])*/g;
-    for (const [found] of (await readPage(page)).matchAll(address)) {
-      for (const name of placeholdersIn(found)) {
-        assert(PLACEHOLDERS.addresses.includes(name), found);
-      }
-    }
-  }
 });

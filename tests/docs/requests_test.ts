@@ -4,7 +4,7 @@
  * filled in. So who edits a heading edits it here, too.
  */
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { makeOperatorsFolder, readCommand } from "../support/operators.ts";
+import { readCommand } from "../support/operators.ts";
 import { fillIn, readBlocks, sendRequest } from "../support/pages.ts";
 import { runLine } from "../support/processes.ts";
 import * as service from "../support/service_under_test.ts";
@@ -13,54 +13,12 @@ const { SECRET_KEY } = service.settings;
 
 /** Fills in code of a page, with the address of the service under test. */
 const filled = (code: string, values: Record<string, string> = {}) =>
-  fillIn(code, { SECRET_KEY, "secret key": SECRET_KEY, ...values }, service.settings.API_URL);
+  fillIn(code, { SECRET_KEY, ...values }, service.settings.API_URL);
 
 Deno.test("requests: the curl that ends a deployment → 499", async () => {
   const { stdout } = await runLine(filled(await readCommand(/^curl .*nobody/)));
   assertStringIncludes(stdout, "HTTP/1.1 499");
 });
-
-/** The curl that asks the Data API with the secret key of `key.txt`. */
-const SECRET_KEYS = [
-  { which: "a valid secret key", key: SECRET_KEY, status: 200 },
-  { which: "a deleted one", key: "sb_secret_deleted", status: 401 },
-];
-
-for (const { which, key, status } of SECRET_KEYS) {
-  Deno.test(`requests: the curl with ${which} in key.txt → ${status}`, async () => {
-    await using folder = await makeOperatorsFolder(key);
-    const line = filled(await readCommand(/^curl .*select=project_id/));
-    const { stdout } = await runLine(line, { cwd: folder.cwd });
-    assertStringIncludes(stdout, `HTTP/1.1 ${status}`);
-  });
-}
-
-const NAME = 'O\'Brien "x" \\ Zoë';
-/** What is in `name.txt`, and the status of the service, which knows `NAME`. */
-const NAMES = [
-  { when: "the name", text: NAME, status: 200 },
-  // As Notepad may save it.
-  {
-    when: "a byte order mark, the name and a second line",
-    text: `\ufeff${NAME}\r\nx`,
-    status: 200,
-  },
-  { when: "another name", text: "O'Brien", status: 499 },
-  { when: "a name that tries to be JSON", text: `x","username":"${NAME}`, status: 499 },
-  { when: "a name that tries to be a command", text: "$(id) `id` %PATH% & id", status: 499 },
-  { when: "Latin-1", text: Uint8Array.of(0x5a, 0x6f, 0xeb), status: 400 },
-];
-
-for (const { when, text, status } of NAMES) {
-  Deno.test(`requests: about a name, with ${when} in name.txt → ${status}`, async () => {
-    await using product = await service.issueKeys([NAME]);
-    await using folder = await makeOperatorsFolder();
-    await folder.write("name.txt", text);
-    const line = filled(await readCommand(/^node .*name\.txt/), { project_id: product.project_id });
-    const { stdout } = await runLine(line, { cwd: folder.cwd });
-    assertStringIncludes(stdout, `HTTP/1.1 ${status}`);
-  });
-}
 
 Deno.test("requests: the monitor's POST → 200 for a name with a key, and 499 for another one", async () => {
   await using monitor = await service.issueKeys(["monitor"]);
