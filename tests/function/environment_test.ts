@@ -27,6 +27,7 @@ const KEYS = [
   { list: '{"default":null,"b":"","c":"C"}', results: ["C"] },
   { list: '{"default":""}', results: ["legacy"] }, // As self-hosted Supabase sets it.
   { list: "", results: ["legacy"] },
+  { list: '{"default":" ","b":"\\tB\\r\\n"}', results: ["B"] }, // White space at the ends is cut off.
 ];
 
 for (const { list, results } of KEYS) {
@@ -37,6 +38,7 @@ for (const { list, results } of KEYS) {
 }
 
 const MALFORMED = "SUPABASE_SECRET_KEYS is not a JSON object whose values are texts or null.";
+const UNUSABLE = "SUPABASE_SECRET_KEYS has a secret key that no HTTP header can carry.";
 const NO_KEY = "neither SUPABASE_SECRET_KEYS nor SUPABASE_SERVICE_ROLE_KEY has a secret key.";
 
 /** Lists of secret keys that are rejected, and the error, which quotes no value. */
@@ -48,6 +50,9 @@ const WRONG = [
   { when: "a JSON array", list: '["sb_secret_1"]', error: MALFORMED },
   { when: "a number in the place of a key", list: '{"sb_secret_1":2}', error: MALFORMED },
   { when: "null", list: "null", error: MALFORMED },
+  { when: "a key with a blank in it", list: '{"default":"A","b":"sb secret"}', error: UNUSABLE },
+  { when: "a key with a line break in it", list: '{"b":"sb_\\nsecret"}', error: UNUSABLE },
+  { when: "a key with a letter beyond ASCII", list: '{"b":"sb_é"}', error: UNUSABLE },
 ];
 
 /** Fails unless reading throws exactly this error. */
@@ -60,6 +65,11 @@ for (const { when, list, error } of WRONG) {
   Deno.test(`environment: ${when} → an error that names the variable`, () =>
     assertCannotStart({ SUPABASE_URL, SUPABASE_SECRET_KEYS: list }, error));
 }
+
+Deno.test("environment: a legacy key with a blank in it → an error that names its variable", () => {
+  const error = "SUPABASE_SERVICE_ROLE_KEY has a secret key that no HTTP header can carry.";
+  return assertCannotStart({ SUPABASE_URL, SUPABASE_SERVICE_ROLE_KEY: "a b" }, error);
+});
 
 for (const variables of [{}, { SUPABASE_URL: "" }]) {
   Deno.test(`environment: ${JSON.stringify(variables)} and a secret key → an error`, () => {

@@ -22,7 +22,7 @@ export async function readBody(
   // With a `Transfer-Encoding`, `Content-Length` means nothing.
   const isShort = !request.headers.has("Transfer-Encoding") &&
     Number(request.headers.get("Content-Length") ?? NaN) <= MAX_BODY_BYTES; // `Number(null)` is 0.
-  const reader = isShort ? null : readerOf(request.body ?? new Blob().stream());
+  const reader = isShort || !request.body ? null : readerOf(request.body);
   const reading = reader ? readPieces(reader) : request.bytes();
   const timeLimit = Promise.withResolvers<never>();
   const timer = setTimeout(timeLimit.reject, MAX_BODY_MS);

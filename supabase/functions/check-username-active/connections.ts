@@ -6,7 +6,7 @@ const MIN_AGE_MS = 300;
 const MAX_IDLE_MS = 10_000;
 
 /** A pool of connections: the `client` of `fetch`. Undefined is Deno's own pool. */
-type Pool = Deno.HttpClient | undefined;
+export type Pool = Deno.HttpClient | undefined;
 
 /**
  * Keeps the pool of connections to the Data API, which all lookups share. A connection can be dead,

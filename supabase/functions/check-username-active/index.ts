@@ -4,8 +4,9 @@
  * has activated the key, or null.
  *
  * The files in the order in which a request travels: `request.ts` (which calls `body.ts`),
- * `lookup.ts` (over `connections.ts`) and `responses.ts`. At the start, `environment.ts` reads the
- * platform's variables. The contract with callers is in the project's README.md.
+ * `lookup.ts` (which calls `query.ts`, over `connections.ts`) and `responses.ts`. At the start,
+ * `environment.ts` reads the platform's variables. The contract with callers is in the project's
+ * README.md.
  */
 import { readEnvironment } from "./environment.ts";
 import { createLookup } from "./lookup.ts";
