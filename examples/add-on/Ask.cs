@@ -11,8 +11,10 @@ static class Activation
     const string Service = "https://<ref>.supabase.co/functions/v1/check-username-active";
     const string ProjectId = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
 
-    // A redirect is not followed, because the 200 of another page is no yes.
-    static readonly HttpClient Http = new HttpClient(new HttpClientHandler { AllowAutoRedirect = false })
+    // A redirect is not followed, because the 200 of another page is no yes. Cookies are off, because
+    // Unity's Mono fails in their container on computers whose name is not Latin.
+    static readonly HttpClient Http = new HttpClient(
+        new HttpClientHandler { AllowAutoRedirect = false, UseCookies = false })
         { Timeout = TimeSpan.FromSeconds(10) };
 
     // Throws for a lone surrogate, which would otherwise become another character. AskAsync then returns 0.
