@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { edgeDeno } from "./command.ts";
-import { startDataApi } from "./data_api.ts";
+import { startDataApi } from "./local_data_api.ts";
 import { startFunction } from "./function_process.ts";
 import { startGateway } from "./gateway.ts";
 import * as project from "./project.ts";
