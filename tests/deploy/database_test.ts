@@ -49,28 +49,35 @@ for (const defaults of ["all", "nothing"] as const) {
   });
 }
 
-const [PRODUCT, OTHER] = ["aaaaaaaa", "bbbbbbbb"].map((part) =>
-  `${part}-0000-4000-8000-000000000000`
-);
-/** 300 used keys of a product, 150 unused ones, and one key of another product. */
-const SHOP = `insert into activation_keys (project_id, curr_user)
-    select '${PRODUCT}', 'O''Dea; "x" \\ ' || number from generate_series(1, 300) as number;
-  insert into activation_keys (project_id) select '${PRODUCT}' from generate_series(1, 150);
-  insert into activation_keys (project_id, curr_user) values ('${OTHER}', 'Zoë')`;
+const PRODUCT = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
 
-/** Opens a database, and issues the keys of `SHOP`. */
+/**
+ * Opens a database with 300 used keys of a product, 150 unused ones, and one key of another product.
+ * In SQL, `keys` is the table, with `product` and `name`.
+ */
 async function openShop() {
   const db = await openDatabase();
-  await db.exec(SHOP);
-  return db;
-}
-
-/** Runs SQL in a transaction of its own: PGlite's clock has milliseconds. Returns its time. */
-async function commit(db: PGlite, sql: string): Promise<string> {
-  await sleep(2);
-  const [time] = await db.exec(`select now()::text as now; ${sql}`);
-  await sleep(2);
-  return `${time!.rows[0]!.now}`;
+  await db.exec(`create view keys as
+      select id, project_id as product, curr_user as name from activation_keys;
+    insert into keys (product, name)
+      select '${PRODUCT}', 'O''Dea; "x" \\ ' || number from generate_series(1, 300) as number;
+    insert into keys (product) select '${PRODUCT}' from generate_series(1, 150);
+    insert into keys (product, name) values (gen_random_uuid(), 'Zoë')`);
+  /** Runs SQL in a transaction of its own: PGlite's clock has milliseconds. Returns its time. */
+  const commit = async (sql: string) => {
+    await sleep(2);
+    const [time] = await db.exec(`select now()::text as now; ${sql}`);
+    await sleep(2);
+    return `${time!.rows[0]!.now}`;
+  };
+  /** Runs a page's statement as Studio does, which adds a limit to a SELECT. Returns the rows. */
+  const run = async (statement = "", values: Record<string, string> = {}) => {
+    const isCut = /^select/i.test(statement) && !/limit \d+;$/i.test(statement);
+    const sql = isCut ? statement.replace(/;$/, " limit 100;") : statement;
+    const results = await db.exec(fillIn(sql, values));
+    return (results.at(-1)?.rows ?? []) as Record<string, unknown>[];
+  };
+  return { db, commit, run, [Symbol.asyncDispose]: () => db.close() };
 }
 
 // Another statement needs a name here, and a test.
@@ -80,107 +87,71 @@ const OPERATE = await readBlocks("docs/operate.md", "sql");
 const [MONITOR, ONE_KEY, UNDO_ONE, ERASE, ...more] = OPERATE;
 assertEquals([...others, ...more], [], "statements without a test");
 
-/** Runs a statement of a page with these values, as Studio does, which adds a limit to a SELECT. */
-async function run(db: PGlite, statement = "", values: Record<string, string> = {}) {
-  const isCut = /^select/i.test(statement) && !/limit \d+;$/i.test(statement);
-  const sql = isCut ? statement.replace(/;$/, " limit 100;") : statement;
-  const results = await db.exec(fillIn(sql, values));
-  return (results.at(-1)?.rows ?? []) as Record<string, unknown>[];
-}
-
 Deno.test("SQL: with its placeholders in, a statement fails, and changes nothing", async () => {
-  await using db = await openShop();
-  const before = await readKeys(db);
-  for (const statement of [...INCIDENTS, ...OPERATE].filter((sql) => sql.includes("<"))) {
-    if (!/'<\w+>'/.test(statement)) continue; // An operator of SQL.
-    await assertRejects(() => run(db, statement), Error, "invalid input syntax");
+  await using shop = await openShop();
+  const before = await readKeys(shop.db);
+  for (const statement of [...INCIDENTS, ...OPERATE].filter((sql) => /'<\w+>'/.test(sql))) {
+    await assertRejects(() => shop.run(statement), Error, "invalid input syntax");
     Deno.exitCode = 0; // After an error, PGlite sets it, and Deno would fail the test.
   }
-  assertEquals(await readKeys(db), before);
+  assertEquals(await readKeys(shop.db), before);
 });
 
 Deno.test("incidents.md: a mass deletion shows, and is undone", async () => {
-  await using db = await openShop();
-  const before = await readKeys(db);
-  const changed_at = await commit(db, "delete from activation_keys");
-  assertEquals((await run(db, LOOK)).map(({ deleted }) => Number(deleted)).sort(), [1, 450]);
-  const [undo] = await run(db, UNDO, { changed_at });
+  await using shop = await openShop();
+  const before = await readKeys(shop.db);
+  const changed_at = await shop.commit("delete from keys");
+  assertEquals((await shop.run(LOOK)).map(({ deleted }) => Number(deleted)).sort(), [1, 450]);
+  const [undo] = await shop.run(UNDO, { changed_at });
   assertEquals([undo!.undone, undo!.changed_since], [451, []]);
-  assertEquals(await readKeys(db), before);
+  assertEquals(await readKeys(shop.db), before);
+  assertEquals(await shop.run(LOOK), [], "What is undone still shows.");
 });
 
-Deno.test("incidents.md: names that were emptied one by one are undone, and a name that has changed since is listed", async () => {
-  await using db = await openShop();
+Deno.test("incidents.md: names that were emptied one by one are undone, and one that has changed since is listed", async () => {
+  await using shop = await openShop();
+  const { db, commit, run } = shop;
   const before = await readKeys(db);
-  const ids = await read(db, `select id from activation_keys where curr_user like 'O%'`);
-  const from = await commit(db, "");
-  for (const id of ids) {
-    await commit(db, `update activation_keys set curr_user = null where id = '${id}'`);
-  }
-  const to = await commit(
-    db,
-    `update activation_keys set curr_user = 'Eve' where id = '${ids[0]}'`,
-  );
-  assertEquals((await run(db, LOOK)).length, 300);
-  const values = { project_id: PRODUCT!, changed_by: "postgres", from, to };
-  const [sums] = await run(db, UNDO_MANY, values);
+  const ids = await read(db, "select id from keys where name like 'O%'");
+  const from = await commit("");
+  for (const id of ids) await commit(`update keys set name = null where id = '${id}'`);
+  const to = await commit(`update keys set name = 'Eve' where id = '${ids[0]}'`);
+  assertEquals((await run(LOOK)).length, 300);
+  const values = { project_id: PRODUCT, changed_by: "postgres", from, to };
+  const [sums] = await run(UNDO_MANY, values);
   assertEquals([Number(sums!.undone), Number(sums!.changed_since)], [299, 1]);
-  const [left, ...others] = await run(db, CHANGED, values);
+  const [left, ...others] = await run(CHANGED, values);
   assertEquals([left!.key, left!.name_is, others], [ids[0], "Eve", []]);
-  await db.query("update activation_keys set curr_user = $1 where id = $2", [
-    left!.name_was,
-    ids[0],
-  ]);
+  await db.query("update keys set name = $1 where id = $2", [left!.name_was, ids[0]]);
   assertEquals(await readKeys(db), before);
-});
-
-Deno.test("incidents.md: the list of keys that have changed shows more than 100, renamed and moved ones", async () => {
-  await using db = await openShop();
-  const from = await commit(
-    db,
-    `update activation_keys set project_id = '${OTHER}' where curr_user is null;
-    update activation_keys set curr_user = 'Eve' where curr_user <> 'Zoë'`,
-  );
-  const rows = await run(db, CHANGED, { from, to: from });
-  const count = (name: unknown, product: unknown) =>
-    rows.filter((row) => row.name_is === name && row.project_id_is === product).length;
-  assertEquals([count("Eve", PRODUCT), count(null, OTHER), rows.length], [300, 150, 450]);
 });
 
 Deno.test("incidents.md: a dropped table comes back from the history, which then goes on", async () => {
-  await using db = await openShop();
-  await commit(db, "delete from activation_keys where curr_user is null");
+  await using shop = await openShop();
+  const { db, commit } = shop;
+  await commit("delete from keys where name is null; drop view keys");
   const before = await readKeys(db);
   await db.exec("drop table activation_keys");
   await db.exec(await Deno.readTextFile(MIGRATIONS[0]!) + REFILL);
   assertEquals([await readKeys(db), await readRights(db)], [before, RIGHTS]);
-  for (
-    const damage of ["truncate activation_keys", "update activation_keys set curr_user = null"]
-  ) {
-    await run(db, UNDO, { changed_at: await commit(db, damage) });
+  for (const damage of ["truncate activation_keys", "delete from activation_keys"]) {
+    await shop.run(UNDO, { changed_at: await commit(damage) });
     assertEquals(await readKeys(db), before);
   }
 });
 
 Deno.test("incidents.md: after a leak, the list has what the Data API has changed, except first uses", async () => {
-  await using db = await openShop();
-  const [unused] = await read(db, "select id from activation_keys where curr_user is null");
-  const from = await commit(
-    db,
-    "update activation_keys set curr_user = 'x' where curr_user = 'Zoë'",
-  );
-  for (
-    const request of [
-      `select record_first_use('${unused}', '${PRODUCT}', 'Amelia')`,
-      `insert into activation_keys (project_id, curr_user) values ('${PRODUCT}', 'Eve')`,
-      "delete from activation_keys where curr_user is null",
-    ]
-  ) {
-    // PGlite cannot go back from another session user, so that user is written into the history.
-    const set = "update history.activation_keys set changed_by = 'authenticator'";
-    await db.exec(`${set} where changed_at = '${await commit(db, request)}'`);
-  }
-  const lines = await run(db, LEAKED, { from }) as { after: { curr_user: string } | null }[];
+  await using shop = await openShop();
+  const { db, commit } = shop;
+  const [unused] = await read(db, "select id from keys where name is null");
+  const from = await commit("update keys set name = 'x' where name = 'Zoë'");
+  const use = await commit(`select record_first_use('${unused}', '${PRODUCT}', 'Amelia')`);
+  const issue = await commit("insert into keys (product, name) values (gen_random_uuid(), 'Eve')");
+  const deletion = await commit("delete from keys where name is null");
+  // PGlite cannot go back from another session user, so that user is written into the history.
+  await db.exec(`update history.activation_keys set changed_by = 'authenticator'
+    where changed_at in ('${use}', '${issue}', '${deletion}')`);
+  const lines = await shop.run(LEAKED, { from }) as { after: { curr_user: string } | null }[];
   const names = lines.map(({ after }) => after?.curr_user ?? "deleted");
   assertEquals(names, [...Array(149).fill("deleted"), "Eve"]);
 });
@@ -189,81 +160,77 @@ Deno.test("a batch: the page's command issues 500 keys into a file, and its stat
   await using folder = await makeTempFolder();
   const cwd = new URL("repository/", folder.url);
   await Deno.mkdir(cwd);
-  const db = await openShop();
+  const { db, commit, run } = await openShop();
   await using server = await serveDatabase(db);
-  const values = { project_id: PRODUCT!, file: "keys" };
+  const values = { project_id: PRODUCT, file: "keys" };
   await runCommand(/generate_series\(1, 500\)/, server.url, { cwd, values });
   const file = await Deno.readTextFile(new URL("keys.csv", folder.url));
   const [heading, ...ids] = file.trim().split("\n");
   assertEquals([heading, ids.length], ["id", 500]);
-  const [used = "", reissued = "", moved] = ids;
-  await commit(
+  const [used = "", key = "", moved = ""] = ids;
+  const [older = ""] = await read(
     db,
-    `update activation_keys set curr_user = 'Amelia' where id = '${used}';
-    delete from activation_keys where id = '${reissued}'`,
+    `select id from keys where name is null and id <> '${moved}'`,
   );
+  await commit(`update keys set name = 'Amelia' where id = '${used}';
+    delete from keys where id in ('${key}', '${older}')`);
+  // The daily job issues two keys again, in one request. That makes no batch of theirs.
   await commit(
-    db,
-    `insert into activation_keys (id, project_id) values ('${reissued}', '${PRODUCT}');
-    update activation_keys set project_id = '${OTHER}' where id = '${moved}'`,
+    `insert into keys (id, product) values ('${key}', '${PRODUCT}'), ('${older}', '${PRODUCT}');
+    update keys set product = gen_random_uuid() where id = '${moved}'`,
   );
   const others = (await readKeys(db)).filter((row) => !ids.slice(1).includes(row.slice(1, 37)));
-  const rows = await run(db, BATCH, { key: reissued });
+  const rows = await run(BATCH, { key });
   assertEquals(rows.map(({ id }) => `${id}`).sort(), ids.toSorted());
   assertEquals(rows.filter(({ revoked }) => !revoked).map(({ id }) => id), [used]);
   assertEquals(await readKeys(db), others);
 });
 
 Deno.test("incidents.md: the last block gives the rights of the migrations", async () => {
-  await using db = await openDatabase();
-  await db.exec(`grant all on table activation_keys to anon;
+  await using shop = await openShop();
+  await shop.db.exec(`grant all on table activation_keys to anon;
     revoke all on table activation_keys from service_role;
     grant execute on function record_first_use to public;
     revoke execute on function record_first_use from service_role;
     revoke usage on schema public from service_role, public`);
-  await run(db, GRANT);
-  assertEquals(await readRights(db), RIGHTS);
+  await shop.run(GRANT);
+  assertEquals(await readRights(shop.db), RIGHTS);
 });
 
 Deno.test("operate.md: the history of a key shows, a line is undone, and a name is erased", async () => {
-  await using db = await openShop();
-  const [key = ""] = await read(db, "select id from activation_keys where curr_user = 'Zoë'");
+  await using shop = await openShop();
+  const { db, commit, run } = shop;
+  const [key = ""] = await read(db, "select id from keys where name = 'Zoë'");
   for (const name of ["x", "Zoë"]) {
-    await commit(db, `update activation_keys set curr_user = '${name}' where id = '${key}'`);
+    await commit(`update keys set name = '${name}' where id = '${key}'`);
   }
-  assertEquals((await run(db, MONITOR)).map(({ renamed }) => renamed), [1, 1, 0, 0]);
-  const changed_at = await commit(db, "delete from activation_keys");
-  await run(db, UNDO_ONE, { key, changed_at });
-  assertEquals(await read(db, "select curr_user from activation_keys"), ["Zoë"]);
-  const lines = await run(db, ONE_KEY, { key }) as { after: { curr_user: string } | null }[];
+  assertEquals((await run(MONITOR)).map(({ renamed }) => renamed), [1, 1, 0, 0]);
+  await run(UNDO_ONE, { key, changed_at: await commit("delete from keys") });
+  assertEquals(await read(db, "select name from keys"), ["Zoë"]);
+  const lines = await run(ONE_KEY, { key }) as { after: { curr_user: string } | null }[];
   const names = lines.map(({ after }) => after?.curr_user ?? "none");
   assertEquals(names, ["Zoë", "none", "Zoë", "x", "Zoë"]);
-  await run(db, ERASE, { key });
-  assertEquals(await run(db, ONE_KEY, { key }), []);
+  await run(ERASE, { key });
+  assertEquals(await run(ONE_KEY, { key }), []);
 });
 
-// PGlite cannot copy over its socket, so `/dev/blob`, its file, takes the place of psql's streams.
+/** Returns the statements of a line for psql, in which PGlite's file takes the place of streams. */
+const readCopy = async (form: RegExp) =>
+  (await readCommand(form)).replace(/std(in|out)/, "'/dev/blob'").split('"').slice(3)
+    .filter((part) => / (from|set) |copy/.test(part));
+
 Deno.test("operate.md: a copy has a line for each key, and comes back into an empty table, whose keys no undo deletes", async () => {
-  const readStatements = async (form: RegExp) =>
-    Array.from(
-      (await readCommand(form)).matchAll(/-c "([^"]*)"/g),
-      ([, sql = ""]) => sql.replace(/stdin|stdout/, "'/dev/blob'"),
-    );
-  const [copyOut = "", count = ""] = [
-    ...await readStatements(/to stdout/),
-    ...await readStatements(/count/),
-  ];
-  const [copyIn = "", mark = ""] = await readStatements(/undone = true/);
-  assertEquals(await readStatements(/from stdin" </), [copyIn]);
-  await using db = await openShop();
-  await db.query("update activation_keys set curr_user = $1 where curr_user = 'Zoë'", [
-    "NULL\t\n\\N",
-  ]);
-  const { blob } = await db.query(copyOut);
-  assertEquals(await read(db, count), [`${(await blob!.text()).split("\n").length - 1}`]);
+  const [copyOut = ""] = await readCopy(/to stdout/);
+  const [count = ""] = await readCopy(/count/);
+  const [copyIn = "", mark = ""] = await readCopy(/undone = true/);
+  assertEquals(await readCopy(/from stdin" </), [copyIn]);
+  await using shop = await openShop();
+  await shop.db.query("update keys set name = $1 where name = 'Zoë'", ["NULL\t\n\\N"]);
+  const { blob } = await shop.db.query(copyOut);
+  assertEquals(await read(shop.db, count), [`${(await blob!.text()).split("\n").length - 1}`]);
   await using moved = await openDatabase();
   await moved.query(copyIn, [], { blob: blob! });
   await moved.exec(mark);
   await moved.exec("select history.undo(changed_at) from history.transactions");
-  assertEquals(await readKeys(moved), await readKeys(db));
+  assertEquals(await readKeys(moved), await readKeys(shop.db));
 });
