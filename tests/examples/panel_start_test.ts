@@ -11,7 +11,6 @@ const STARTS: { listener: Listener; asksAfterS: number }[] = [
   { listener: "calls", asksAfterS: 0 },
   { listener: "never calls", asksAfterS: 5 },
   { listener: "throws", asksAfterS: 5 },
-  { listener: "is missing", asksAfterS: 5 },
 ];
 
 for (const { listener, asksAfterS } of STARTS) {

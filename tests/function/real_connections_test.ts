@@ -20,39 +20,30 @@ const OK = "HTTP/1.1 200 OK\r\n";
 /** Returns a whole response with such a list, as it is sent. */
 const ok = (list: string) => `${OK}Content-Length: ${list.length}\r\n\r\n${list}`;
 const AMELIAS_RESPONSE = ok(AMELIAS_ROW);
+const CUT = AMELIAS_RESPONSE.slice(0, -1);
+const IN_GZIP = `${OK}Content-Encoding: gzip\r\n\r\n${gzipSync(AMELIAS_ROW).toString("latin1")}`;
+const REDIRECT = AMELIAS_RESPONSE.replace("200 OK", "307 Elsewhere\r\nLocation: /");
 
 /**
  * What the Data API sends for each attempt of a lookup of Amelia, byte for byte, before it closes
  * the connection; and the response of the function. The last text is that for all further attempts.
  */
-const RESPONSES: { when: string; answers: string[]; response: CONTRACT.Expected }[] = [
+const RESPONSES = [
+  { when: "a drop, then her row", answers: ["", AMELIAS_RESPONSE], response: ACTIVE },
+  { when: "a row cut by a byte, then her row", answers: [CUT, AMELIAS_RESPONSE], response: ACTIVE },
+  // A hosted project compresses what it sends, because Deno allows that.
+  { when: "her row in gzip, without a length", answers: [IN_GZIP], response: ACTIVE },
+  // One query gets two responses. The first one, another caller's, has Bessie's row, and is rejected.
+  // The second attempt gets the empty list, which is Amelia's own.
   {
-    when: "a dropped connection, then Amelia's row",
-    answers: ["", AMELIAS_RESPONSE],
-    response: ACTIVE,
-  },
-  {
-    when: "a response cut by a byte, then Amelia's row",
-    answers: [AMELIAS_RESPONSE.slice(0, -1), AMELIAS_RESPONSE],
-    response: ACTIVE,
-  },
-  {
-    // A hosted project compresses what it sends, because Deno allows that.
-    when: "Amelia's row in gzip, without a length",
-    answers: [`${OK}Content-Encoding: gzip\r\n\r\n${gzipSync(AMELIAS_ROW).toString("latin1")}`],
-    response: ACTIVE,
-  },
-  {
-    // One query gets two responses. The first one, another caller's, has Bessie's row, and is
-    // rejected. The second attempt gets the empty list, which is Amelia's own.
-    when: "Bessie's row in front of Amelia's empty list, then that list alone",
+    when: "Bessie's row and then []",
     answers: [ok(BESSIES_ROW) + ok("[]"), ok("[]")],
     response: NOT_FOUND,
   },
+  // This failure is final, so the row that would come next must not be asked for.
   {
-    // This failure is final, so the row that would come next must not be asked for.
-    when: "a redirect, then Amelia's row",
-    answers: [AMELIAS_RESPONSE.replace("200 OK", "307 Elsewhere\r\nLocation: /"), AMELIAS_RESPONSE],
+    when: "a redirect, then her row",
+    answers: [REDIRECT, AMELIAS_RESPONSE],
     response: DATABASE_ERROR,
   },
 ];

@@ -68,41 +68,17 @@ const of1 = "where id = id('1')";
 const [MOVE_1, EMPTY_1, DELETE_1] = [`${MOVE} ${of1}`, `${EMPTY} ${of1}`, `${DELETE} ${of1}`];
 const [MOVED, EMPTIED, REUSED] = ["1 c Eve 2020", "1 a null 2020", "1 a Eve now"];
 
-/** Transactions, and what the history then has: each key, with product and name before and after. */
-const RECORDED = [
-  { when: "a key is issued", sql: ISSUE_3, has: "3: none → a null" },
-  { when: "keys are used or renamed", sql: RENAME, has: "1: a Amelia → a Eve, 2: b null → b Eve" },
-  { when: "a key is emptied", sql: EMPTY, has: "1: a Amelia → a null" },
-  { when: "a key is moved", sql: MOVE_1, has: "1: a Amelia → c Amelia" },
-  { when: "keys are deleted", sql: DELETE, has: "1: a Amelia → none, 2: b null → none" },
-  { when: "keys are truncated", sql: TRUNCATE, has: "1: a Amelia → none, 2: b null → none" },
-  { when: "an id changes", sql: CHANGE_ID, has: "1: a Amelia → none, 3: none → a Amelia" },
-  { when: "a key has two changes", sql: `${MOVE_1}; ${EMPTY}`, has: "1: a Amelia → c null" },
-  { when: "an emptied key is deleted", sql: `${EMPTY}; ${DELETE_1}`, has: "1: a Amelia → none" },
-  {
-    when: "an emptied key is truncated",
-    sql: `${DELETE} where id = id('2'); ${EMPTY}; ${TRUNCATE}`,
-    has: "1: a Amelia → none, 2: b null → none",
-  },
-  { when: "an update changes nothing", sql: "update keys set name = name", has: "" },
-  {
-    when: "a savepoint is rolled back",
-    sql: `begin; savepoint a; ${MOVE}; rollback to a; end`,
-    has: "",
-  },
+/** Transactions that leave every key as it was. */
+const UNRECORDED = [
+  { when: "an update changes nothing", sql: "update keys set name = name" },
+  { when: "a savepoint is rolled back", sql: `begin; savepoint a; ${MOVE}; rollback to a; end` },
 ];
 
-for (const { when, sql, has } of RECORDED) {
-  Deno.test(`history: when ${when} → ${has || "nothing is recorded"}`, async () => {
+for (const { when, sql } of UNRECORDED) {
+  Deno.test(`history: when ${when}, nothing is recorded`, async () => {
     await startAnew();
     await commit(sql);
-    const [before, after] = ["before", "after"].map((row) =>
-      `case when ${row} is null then 'none' else
-        concat(left(${row} ->> 'project_id', 1), ' ', coalesce(${row} ->> 'curr_user', 'null')) end`
-    );
-    const line = `concat(left(key::text, 1), ': ', ${before}, ' → ', ${after})`;
-    const lines = await read(`select ${line} from history.activation_keys order by key`);
-    assertEquals(lines.join(", "), has);
+    assertEquals(await readTimes(), []);
   });
 }
 
@@ -135,6 +111,8 @@ const UNDOS = [
   { when: "keys were used and renamed", sql: [RENAME], returns: ["2 {}"] },
   { when: "keys were moved", sql: [`${MOVE}, created_at = now()`], returns: ["2 {}"] },
   { when: "a key was issued", sql: [ISSUE_3], returns: ["1 {}"] },
+  { when: "a key has two changes", sql: [`${MOVE_1}; ${EMPTY}`], returns: ["1 {}"] },
+  { when: "keys were emptied and truncated", sql: [`${EMPTY}; ${TRUNCATE}`], returns: ["2 {}"] },
   { when: "an id was changed", sql: [CHANGE_ID], returns: ["2 {}"] },
   {
     when: "it was in Tokyo",

@@ -19,25 +19,23 @@ const startAndEnd = (...options: string[]) => {
   return run(Deno.execPath(), args, { cwd: PROJECT, signal });
 };
 
-Deno.test("start: --help prints its usage", async () => {
-  const { code, stdout } = await startAndEnd("--help");
-  assertEquals(code, 0, "exit code");
-  assertStringIncludes(stdout, "Usage: deno task start [options]");
-});
-
-/** Options that are wrong, and what `start` says of each. */
-const WRONG_OPTIONS = [
-  { option: "--port=", says: '--port needs a number from 0 to 65535, not "".' },
-  { option: "--port=1e3", says: '--port needs a number from 0 to 65535, not "1e3".' },
-  { option: "--port=65536", says: '--port needs a number from 0 to 65535, not "65536".' },
-  { option: "--deployed=", says: '--deployed needs a folder, not "".' },
+/** Options with which `start` ends: its exit code, and what it prints. */
+const OPTIONS = [
+  { option: "--help", code: 0, prints: "Usage: deno task start [options]" },
+  { option: "--port=1e3", code: 1, prints: '--port needs a number from 0 to 65535, not "1e3".' },
+  {
+    option: "--port=65536",
+    code: 1,
+    prints: '--port needs a number from 0 to 65535, not "65536".',
+  },
+  { option: "--deployed=", code: 1, prints: '--deployed needs a folder, not "".' },
 ];
 
-for (const { option, says } of WRONG_OPTIONS) {
-  Deno.test(`start: ${option} ends with a message: ${says}`, async () => {
-    const { code, stderr } = await startAndEnd(option);
-    assertEquals(code, 1, "exit code");
-    assertStringIncludes(stderr, says);
+for (const { option, code, prints } of OPTIONS) {
+  Deno.test(`start: ${option} → exit code ${code}, and it prints: ${prints}`, async () => {
+    const ended = await startAndEnd(option);
+    assertEquals(ended.code, code);
+    assertStringIncludes(ended.stdout + ended.stderr, prints);
   });
 }
 

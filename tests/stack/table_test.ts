@@ -41,31 +41,25 @@ Deno.test("table: curr_user has the collation C, which compares byte by byte", a
   assertEquals(rows, [{ collation_name: "C" }]);
 });
 
-/** What may come between, while the user of a key calls `record_first_use` once more. */
-const MEANWHILE = [
-  {
-    what: "columns with the names of the values are added",
-    sql: "alter table activation_keys add column key uuid, add column username text;",
-  },
-  {
-    what: "the key is emptied as soon as the first statement has decided",
-    sql: `create function empty() returns trigger language plpgsql as $$ begin
-        if pg_trigger_depth() > 1 then return null; end if;
-        update public.activation_keys set curr_user = null where curr_user = 'Zoë';
-        return null; end $$;
-      create trigger meanwhile after update on activation_keys execute function empty();`,
-  },
-];
+/** What happens while the user of a key calls `record_first_use` once more. */
+const MEANWHILE = {
+  "columns with the names of the values are added":
+    "alter table activation_keys add column key uuid, add column username text;",
+  "the key is emptied as soon as the first statement has decided": `
+    create function empty() returns trigger language plpgsql as $$ begin
+      if pg_trigger_depth() = 1 then update public.activation_keys set curr_user = null; end if;
+      return null; end $$;
+    create trigger meanwhile after update on activation_keys execute function empty();`,
+};
 
-for (const { what, sql } of MEANWHILE) {
-  Deno.test(`record_first_use: when ${what}, a key stays the user's`, async () => {
-    await database.exec(`begin; ${sql}
-      insert into activation_keys (id, project_id, curr_user)
-      values ('${LOOKUP.project_id}', '${LOOKUP.project_id}', 'Zoë')`);
-    const { rows } = await database.query(
-      `select record_first_use('${LOOKUP.project_id}', '${LOOKUP.project_id}', 'Zoë') as is_users`,
-    ).finally(() => database.exec("rollback"));
-    assertEquals(rows, [{ is_users: true }]);
+for (const [when, sql] of Object.entries(MEANWHILE)) {
+  Deno.test(`record_first_use: when ${when}, the key is still the user's`, async () => {
+    const key = `'${LOOKUP.project_id}'`; // Also the product.
+    await database.exec(`begin; ${sql} insert into activation_keys (id, project_id, curr_user)
+      values (${key}, ${key}, 'Zoë')`);
+    const { rows } = await database.query(`select record_first_use(${key}, ${key}, 'Zoë')`);
+    await database.exec("rollback");
+    assertEquals(rows, [{ record_first_use: true }]);
   });
 }
 
@@ -88,9 +82,7 @@ Deno.test("table: at 100,000 keys the lookup reads only the index", async () => 
   assertMatch(plan, /Heap Fetches: 0\b/);
   assert(!plan.includes("Filter:"), `rows are read that were not asked for: ${plan}`);
   // The index leaves out the quarter without a user.
-  const size = "reltuples::int < 76000 as is_small";
-  const { rows } = await database.query(
-    `select ${size} from pg_class where relname = 'activation_keys_lookup_idx'`,
-  );
+  const { rows } = await database.query(`select reltuples::int < 76000 as is_small from pg_class
+    where relname = 'activation_keys_lookup_idx'`);
   assertEquals(rows, [{ is_small: true }]);
 });

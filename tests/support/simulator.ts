@@ -18,7 +18,7 @@ const time = FakeTimers.install({
 });
 
 /** What the simulator's `RegisterViewListener` does with the listener, which is the page's `begin`. */
-export type Listener = "calls" | "calls late" | "never calls" | "throws" | "is missing";
+export type Listener = "calls" | "calls late" | "never calls" | "throws";
 
 export type Simulator = Parameters<typeof load>[0];
 
@@ -79,17 +79,15 @@ export function load({
     XMLHttpRequest,
     console: { error: (text: string) => record(text.replace(/.*: /, "logs ")) },
     Math: { __proto__: Math, random: () => random },
-    ...(listener !== "is missing" && {
-      RegisterViewListener(_name: string, onReady: () => void) {
-        if (listener === "throws") throw new Error(listener);
-        if (listener === "calls") onReady();
-        if (listener !== "calls late") return;
-        setTimeout(() => {
-          isReady = true;
-          onReady();
-        }, 8_000);
-      },
-    }),
+    RegisterViewListener(_name: string, onReady: () => void) {
+      if (listener === "throws") throw new Error(listener);
+      if (listener === "calls") onReady();
+      if (listener !== "calls late") return;
+      setTimeout(() => {
+        isReady = true;
+        onReady();
+      }, 8_000);
+    },
     ...(hasStorage && storage), // Otherwise, the names are not defined, and using them throws.
   };
   let askAgain = () => {}; // The page's `ask`.
