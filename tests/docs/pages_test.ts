@@ -1,5 +1,5 @@
 /** The pages match the project. */
-import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { PROJECT } from "../../tools/project.ts";
 import * as CONTRACT from "../support/contract.ts";
 import { PAGES, readPage } from "../support/pages.ts";
@@ -47,4 +47,16 @@ Deno.test("pages: README.md has the contract's responses and limits", async () =
   assertStringIncludes(page, `within ${LIMITS.bodyMs / 1000} s`);
   assertStringIncludes(page, `More than ${LIMITS.bodyBytes / 1024} KiB`);
   assertStringIncludes(page, `over ${LIMITS.lookupMs / 1000} s`);
+});
+
+Deno.test("pages: each task has a row in CONTRIBUTING.md, and each task that a page names is in deno.json", async () => {
+  const tasks = Object.keys(JSON.parse(await readPage("deno.json")).tasks).sort();
+  const [top = ""] = (await readPage("CONTRIBUTING.md")).split("\n## ");
+  const rows = top.matchAll(/^\| `([a-z:]+)` +\|/gm);
+  assertEquals(Array.from(rows, ([, task]) => task).sort(), tasks);
+  for (const page of PAGES) {
+    for (const [, task = ""] of (await readPage(page)).matchAll(/(?:task |`(?=test:))([a-z:]+)/g)) {
+      assert(tasks.includes(task), `${page}: ${task}`);
+    }
+  }
 });

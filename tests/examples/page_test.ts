@@ -7,7 +7,6 @@ import { serveOnLoopback } from "../../tools/loopback.ts";
 import { SEEDED } from "../../tools/project.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { readBlocks, readPage } from "../support/pages.ts";
-import { runLine } from "../support/processes.ts";
 import * as service from "../support/service_under_test.ts";
 
 const PANEL = await readPage("examples/add-on/panel.js");
@@ -15,18 +14,12 @@ const PAGE = "examples/add-on/README.md";
 // The blocks of JavaScript on the page, in their order: the request, the call of panel.js, and what
 // stands in for the simulator in a browser.
 const [EXAMPLE = "", ON_PAGE = "", STAND_INS = ""] = await readBlocks(PAGE, "js");
-const [CURL = ""] = await readBlocks(PAGE, "sh");
 
 const onService = (code: string) =>
   code.replaceAll("https://<ref>.supabase.co", service.settings.API_URL);
 
 Deno.test("add-on page: the simulator's engine, which knows ES2017, parses the code for panels", () => {
   for (const code of [PANEL, ON_PAGE]) parse(code, { ecmaVersion: 2017 });
-});
-
-Deno.test("add-on page: curl gets 200", async () => {
-  const { stdout } = await runLine(onService(CURL));
-  assertStringIncludes(stdout, "HTTP/1.1 200");
 });
 
 Deno.test("add-on page: JavaScript gets 200, and 499", async () => {
