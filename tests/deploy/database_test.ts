@@ -130,6 +130,16 @@ Deno.test("incidents.md: names that were emptied one by one are undone, and one 
   assertEquals(await readKeys(db), before);
 });
 
+Deno.test("incidents.md: a name that a program changed twice is undone, last change first", async () => {
+  await using shop = await openShop();
+  const [project_id = ""] = await read(shop.db, "select product from keys where name = 'Zoë'");
+  const from = await shop.commit("update keys set name = 'x' where name = 'Zoë'");
+  const to = await shop.commit("update keys set name = 'y' where name = 'x'");
+  const statement = UNDO_MANY!.replace("emptied", "renamed");
+  await shop.run(statement, { project_id, changed_by: "postgres", from, to });
+  assertEquals(await read(shop.db, "select name from keys where name !~ '^O'"), ["Zoë"]);
+});
+
 Deno.test("incidents.md: a dropped table comes back from the history, which then goes on", async () => {
   await using shop = await openShop();
   const { db, commit } = shop;
