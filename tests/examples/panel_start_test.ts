@@ -59,17 +59,6 @@ Deno.test("add-on page: the panel asks about a typed name, and does not ask agai
   assertEquals(panel.happened(), [CHECKING, "asks about Amelia"]);
 });
 
-Deno.test("add-on page: after a 499 and an activation, the panel asks again, and a 200 unlocks", async () => {
-  const panel = load();
-  panel.startPage();
-  await panel.respond(499);
-  panel.askAgain();
-  await panel.respond(200);
-  const asks = [CHECKING, "asks about Amelia"];
-  const unlocks = ["stores 2000000 Amelia", "shows the add-on"];
-  assertEquals(panel.happened(), [...asks, NO_KEY, ...asks, ...unlocks]);
-});
-
 Deno.test("add-on page: when the name is emptied, the asking ends, and the panel locks", async () => {
   const panel = load();
   panel.startPage();

@@ -125,15 +125,6 @@ Deno.test("panel.js: rule 1: a new asking ends those about Amelia and Bessie", a
   assertEquals(panel.happened(), []);
 });
 
-Deno.test("panel.js: rule 1: stopping ends an asking, whose response comes late", async () => {
-  const panel = load();
-  panel.ask("Amelia");
-  panel.happened();
-  panel.activation.stopAsking();
-  await panel.respond(200);
-  assertEquals(panel.happened(), []);
-});
-
 /**
  * The pauses between questions, in seconds, when `Math.random` always returns this number: 5 s, then
  * twice as long each time, up to 600 s, and each one times 0.5 plus that number.

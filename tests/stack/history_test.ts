@@ -64,7 +64,9 @@ const MOVE = "update keys set product = id('c')";
 const ISSUE_3 = "insert into keys values (id('3'), id('a'))";
 const REISSUE_1 = "insert into keys values (id('1'), id('a'), null, now())";
 const CHANGE_ID = "update keys set id = id('3') where id = id('1')";
+const TOKYO = "set local time zone 'Asia/Tokyo'";
 const of1 = "where id = id('1')";
+const AMELIA_1 = `update keys set name = 'Amelia' ${of1}`;
 const [MOVE_1, EMPTY_1, DELETE_1] = [`${MOVE} ${of1}`, `${EMPTY} ${of1}`, `${DELETE} ${of1}`];
 const [MOVED, EMPTIED, REUSED] = ["1 c Eve 2020", "1 a null 2020", "1 a Eve now"];
 
@@ -101,69 +103,94 @@ Deno.test("history.transactions: it counts each kind of change, under the produc
 });
 
 /**
- * Transactions; which are undone then, the first one by default; how many keys
- * each undo has undone, and which were changed since; and the keys at the end, by default those of the start.
+ * What transactions do to the two keys; which transactions are undone then, the first one by default;
+ * how many keys each undo has undone, and which were changed since; and the keys at the end, by
+ * default those of the start.
  */
 const UNDOS = [
-  { when: "keys were deleted", sql: [DELETE], returns: ["2 {}"] },
-  { when: "keys were truncated", sql: [TRUNCATE], returns: ["2 {}"] },
-  { when: "a key was emptied", sql: [EMPTY], returns: ["1 {}"] },
-  { when: "keys were used and renamed", sql: [RENAME], returns: ["2 {}"] },
-  { when: "keys were moved", sql: [`${MOVE}, created_at = now()`], returns: ["2 {}"] },
-  { when: "a key was issued", sql: [ISSUE_3], returns: ["1 {}"] },
-  { when: "a key has two changes", sql: [`${MOVE_1}; ${EMPTY}`], returns: ["1 {}"] },
-  { when: "keys were emptied and truncated", sql: [`${EMPTY}; ${TRUNCATE}`], returns: ["2 {}"] },
-  { when: "an id was changed", sql: [CHANGE_ID], returns: ["2 {}"] },
+  { when: "keys were deleted", sql: [DELETE], gives: "2 {}" },
+  { when: "keys were truncated", sql: [TRUNCATE], gives: "2 {}" },
+  { when: "a key was emptied", sql: [EMPTY], gives: "1 {}" },
+  { when: "keys were used and renamed", sql: [RENAME], gives: "2 {}" },
+  { when: "keys were moved", sql: [`${MOVE}, created_at = now()`], gives: "2 {}" },
+  { when: "a key was issued", sql: [ISSUE_3], gives: "1 {}" },
+  { when: "a key has two changes", sql: [`${MOVE_1}; ${EMPTY}`], gives: "1 {}" },
+  { when: "a change was taken back", sql: [`${EMPTY}; ${AMELIA_1}`], gives: "0 {}" },
+  { when: "keys were emptied and truncated", sql: [`${EMPTY}; ${TRUNCATE}`], gives: "2 {}" },
+  { when: "an id was changed", sql: [CHANGE_ID], gives: "2 {}" },
+  { when: "a change was made in Tokyo's time", sql: [`${TOKYO}; ${RENAME}`], gives: "2 {}" },
   {
-    when: "it was in Tokyo",
-    sql: [`set local time zone 'Asia/Tokyo'; ${RENAME}`],
-    returns: ["2 {}"],
+    when: "of two deleted keys, one is undone",
+    sql: [DELETE],
+    only: 1,
+    gives: "1 {}",
+    end: [KEY_1],
   },
-  { when: "one key is undone", sql: [DELETE], only: "id('1')", returns: ["1 {}"], keys: [KEY_1] },
-  { when: "one moved since", sql: [RENAME, MOVE_1], returns: ["1 {1}"], keys: [MOVED, KEY_2] },
-  { when: "one emptied since", sql: [RENAME, EMPTY_1], returns: ["1 {1}"], keys: [EMPTIED, KEY_2] },
-  { when: "one revoked since", sql: [RENAME, DELETE_1], returns: ["1 {1}"], keys: [KEY_2] },
-  { when: "one was issued again", sql: [DELETE, REISSUE_1], returns: ["2 {}"] },
-  { when: "and used", sql: [DELETE, REISSUE_1, RENAME], returns: ["1 {1}"], keys: [REUSED, KEY_2] },
-  { when: "last first", sql: [RENAME, EMPTY], undo: [1, 0], returns: ["2 {}", "2 {}"] },
   {
-    when: "first first",
+    when: "a renamed key was moved since",
+    sql: [RENAME, MOVE_1],
+    gives: "1 {1}",
+    end: [MOVED, KEY_2],
+  },
+  {
+    when: "a renamed key was emptied since",
+    sql: [RENAME, EMPTY_1],
+    gives: "1 {1}",
+    end: [EMPTIED, KEY_2],
+  },
+  {
+    when: "a renamed key was revoked since",
+    sql: [RENAME, DELETE_1],
+    gives: "1 {1}",
+    end: [KEY_2],
+  },
+  { when: "a deleted key was issued again", sql: [DELETE, REISSUE_1], gives: "2 {}" },
+  {
+    when: "it was also used",
+    sql: [DELETE, REISSUE_1, RENAME],
+    gives: "1 {1}",
+    end: [REUSED, KEY_2],
+  },
+  {
+    when: "of two changes, the last is undone first",
+    sql: [RENAME, EMPTY],
+    undo: [1, 0],
+    gives: "2 {}, 2 {}",
+  },
+  {
+    when: "of two changes, the first is undone first, and again after the last",
     sql: [RENAME, EMPTY],
     undo: [0, 1, 0],
-    returns: ["0 {1,2}", "2 {}", "2 {}"],
+    gives: "0 {1,2}, 2 {}, 2 {}",
   },
-  { when: "it is repeated", sql: [RENAME], undo: [0, 0], returns: ["2 {}", "0 {}"] },
+  { when: "an undo is repeated", sql: [RENAME], undo: [0, 0], gives: "2 {}, 0 {}" },
+  { when: "undoings are undone", sql: [EMPTY], undo: [0, 1, 2], gives: "1 {}, 1 {}, 1 {}" },
   {
-    when: "undone, and undone again",
-    sql: [EMPTY],
-    undo: [0, 1, 2],
-    returns: ["1 {}", "1 {}", "1 {}"],
-  },
-  {
-    when: "undone, and repeated",
+    when: "an undoing is undone, and the first undo is repeated",
     sql: [DELETE],
     undo: [0, 1, 0],
-    returns: ["2 {}", "2 {}", "0 {}"],
-    keys: [],
+    gives: "2 {}, 2 {}, 0 {}",
+    end: [],
   },
 ];
 
-for (const { when, sql, undo = [0], only = "null", returns, keys = [KEY_1, KEY_2] } of UNDOS) {
-  Deno.test(`undo: when ${when} → ${returns.join(", ")}`, async () => {
+for (const { when, sql, undo = [0], only, gives, end = [KEY_1, KEY_2] } of UNDOS) {
+  Deno.test(`undo: when ${when} → ${gives}`, async () => {
     await startAnew();
     for (const transaction of sql) await commit(transaction);
-    for (const [nth, place] of undo.entries()) {
-      const times = await readTimes();
+    const given: string[] = [];
+    for (const place of undo) {
+      const time = (await readTimes())[place];
       await sleep(2);
-      assertEquals(
-        await read(`select undone || ' ' || array(select left(key::text, 1)
+      given.push(
+        ...await read(`select undone || ' ' || array(select left(key::text, 1)
           from unnest(changed_since) as key order by 1)::text
-          from history.undo('${times[place]}', ${only}) where undoing = now()`),
-        [returns[nth]!],
+          from history.undo('${time}', ${only ? `id('${only}')` : null}) where undoing = now()`),
       );
     }
+    assertEquals(given.join(", "), gives);
     const thisYear = `${new Date().getFullYear()}`;
-    assertEquals((await readKeys()).map((key) => key.replace(thisYear, "now")), keys);
+    assertEquals((await readKeys()).map((key) => key.replace(thisYear, "now")), end);
   });
 }
 

@@ -6,30 +6,13 @@ import { LOOKUP } from "../support/contract.ts";
 const database = await openDatabase();
 Deno.test.afterAll(() => database[Symbol.asyncDispose]());
 
-/** The constraint that a name has 1 to 256 code points. */
-const NAME_LENGTH = "activation_keys_curr_user_length";
-
-/**
- * New keys, whose columns are SQL: by default, they are of a new product and of a user `a`. If the
- * table rejects a key, PostgreSQL's message contains `error`.
- */
-const KEYS = [
-  { when: "no user yet", curr_user: "null" },
-  { when: "a user of 256 code points", curr_user: "repeat('🛩', 256)" },
-  { when: "a user of 257 code points", curr_user: "repeat('a', 257)", error: NAME_LENGTH },
-  { when: "an empty user", curr_user: "''", error: NAME_LENGTH },
-  { when: "no product", project_id: "null", error: 'null value in column "project_id"' },
-  { when: "no creation time", created_at: "null", error: 'null value in column "created_at"' },
-  { when: "a product that is no UUID", project_id: "'6f3b1d52'", error: "type uuid" },
-];
-
-for (const key of KEYS) {
-  const { when, error, project_id = "gen_random_uuid()", curr_user = "'a'" } = key;
-  Deno.test(`table: a key with ${when} is ${error ? "rejected" : "accepted"}`, async () => {
-    const insert = `insert into public.activation_keys (project_id, curr_user, created_at)
-      values (${project_id}, ${curr_user}, ${key.created_at ?? "now()"})`;
-    if (!error) return void await database.exec(insert);
-    await assertRejects(() => database.exec(insert), Error, error);
+for (const column of ["project_id", "created_at"]) {
+  Deno.test(`table: a key without a ${column} is rejected`, async () => {
+    const insert =
+      `insert into activation_keys select gen_random_uuid(), project_id, null, created_at
+      from (values (gen_random_uuid(), now())) as key (project_id, created_at)`;
+    const rejected = database.exec(insert.replace(column, "null"));
+    await assertRejects(() => rejected, Error, `null value in column "${column}"`);
     Deno.exitCode = 0; // After an error, PGlite sets it, and Deno would fail the test.
   });
 }
