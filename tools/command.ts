@@ -1,4 +1,6 @@
-/** Versions of what npx runs, here and on the pages. Dependabot does not watch this file. */
+/** Commands that tools and tests run, and the versions of what npx runs. */
+
+/** What npx runs, here and on the pages. Dependabot does not watch this file. */
 export const VERSIONS = {
   deno: "2.9.6",
   /** The hosted edge runtime's version of Deno. */

@@ -1,3 +1,4 @@
+/** PostgreSQL without Docker (PGlite), with the migrations of the project. */
 import { PGlite } from "@electric-sql/pglite";
 import { globSync } from "node:fs";
 import { PROJECT } from "./project.ts";

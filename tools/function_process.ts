@@ -1,3 +1,4 @@
+/** Runs the edge function in a process of its own, as the platform does. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import process from "node:process";

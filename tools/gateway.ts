@@ -1,3 +1,4 @@
+/** The gateway of the local stack: one address for the Data API and the edge function. */
 import { createProxyServer } from "httpxy";
 import { createServer, ServerResponse } from "node:http";
 import { listenOnLoopback } from "./loopback.ts";

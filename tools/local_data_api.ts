@@ -1,6 +1,6 @@
 /**
- * The local stack's Data API: `@supabase/lite` on PGlite, with a correction for each way in which it
- * differs from Supabase's.
+ * The local stack's Data API: `@supabase/lite` on PGlite, corrected where it does something in another
+ * way than Supabase's.
  */
 import { App } from "@supabase/lite";
 import { createPgliteConnection } from "@supabase/lite/pglite";

@@ -1,3 +1,4 @@
+/** Servers that listen on this machine alone. */
 import { once } from "node:events";
 import type { AddressInfo, Server } from "node:net";
 

@@ -1,3 +1,5 @@
+/** Names, paths and addresses of the project, which tools and tests share. */
+
 /** The project's root. */
 export const PROJECT = new URL("../", import.meta.url);
 

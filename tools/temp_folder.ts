@@ -1,3 +1,4 @@
+/** Folders that are removed when they are disposed of. */
 import { cp } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 

@@ -1,3 +1,4 @@
+/** Reads the body of a request, within the limits of its length and its time. */
 import type { ResponseName } from "./responses.ts";
 
 // The longest body that is accepted, in bytes. Nothing after that is kept.

@@ -1,3 +1,5 @@
+/** Keeps the connections to the Data API, and replaces those that may have gone bad. */
+
 // How old a pool has to be, in milliseconds, before a failure may replace it. Without this limit, an
 // outage would cause a new TLS connection for nearly every lookup.
 const MIN_AGE_MS = 300;

@@ -1,3 +1,4 @@
+/** Reads and validates the variables that the platform sets. */
 import * as z from "zod";
 
 // Secret keys under their names. A key may be empty or null: self-hosted Supabase sets an empty

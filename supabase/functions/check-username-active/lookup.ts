@@ -1,3 +1,4 @@
+/** Decides when a lookup asks the Data API again, and when it has failed. */
 import { createConnections } from "./connections.ts";
 import { createQuery, type Failure } from "./query.ts";
 import type { ActivationCheck } from "./request.ts";

@@ -1,3 +1,4 @@
+/** Asks the Data API for an activation key once, and says what its answer means. */
 import { createClient, type PostgrestSingleResponse } from "@supabase/supabase-js";
 import type { Pool } from "./connections.ts";
 import type { ActivationCheck } from "./request.ts";

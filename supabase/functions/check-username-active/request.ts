@@ -1,3 +1,4 @@
+/** Reads and validates a POST. */
 import * as z from "zod";
 import { readBody } from "./body.ts";
 import type { ResponseName } from "./responses.ts";

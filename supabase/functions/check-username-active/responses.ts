@@ -1,3 +1,4 @@
+/** The responses of the contract. */
 import { corsHeaders } from "@supabase/supabase-js/cors";
 
 const METHODS = "POST, OPTIONS";
