@@ -5,12 +5,12 @@ import * as service from "../support/service_under_test.ts";
 
 const test = service.isReadOnly ? Deno.test.ignore : Deno.test;
 
-for (const name of ["null", "NULL", "undefined", " ", "Amelia"]) {
-  test(`key: one without a user does not make ${JSON.stringify(name)} active`, async () => {
-    await using product = await service.issueKeys([null]);
+test("key: one without a user makes nobody active", async () => {
+  await using product = await service.issueKeys([null]);
+  for (const name of ["null", "NULL", "undefined", " ", "Amelia"]) {
     await assertResponse(service.ask(product.project_id, name), NOT_FOUND);
-  });
-}
+  }
+});
 
 // Two keys, because a lookup that asks for a single row would fail then.
 test("key: two keys of a product make Amelia active, then Bessie, and nobody once they are revoked", async () => {

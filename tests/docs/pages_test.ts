@@ -1,6 +1,8 @@
-/** The pages match the project. */
+/** The pages and `docs/openapi.yaml` match the project. */
+import { Validator } from "@seriousme/openapi-schema-validator";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { PROJECT } from "../../tools/project.ts";
+import { parse } from "@std/yaml";
+import { CHECK_PATH, PROJECT, SEEDED } from "../../tools/project.ts";
 import * as CONTRACT from "../support/contract.ts";
 import { PAGES, readPage } from "../support/pages.ts";
 
@@ -49,4 +51,28 @@ Deno.test("pages: each task has a row in CONTRIBUTING.md, and each task that a p
       assert(tasks.includes(task), `${page}: ${task}`);
     }
   }
+});
+
+const document = await readPage("docs/openapi.yaml");
+
+Deno.test("openapi.yaml: it is a valid document", async () =>
+  assertEquals(await new Validator().validate(document), { valid: true }));
+
+Deno.test("openapi.yaml: it has the contract's responses to a POST, and its limits", () => {
+  const { paths, components } = parse(document);
+  const { required, properties } = components.schemas.ActivationCheck;
+  assertEquals(required, Object.keys(SEEDED));
+  assertMatch(SEEDED.project_id, new RegExp(properties.project_id.pattern));
+  const { responses } = paths[CHECK_PATH].post;
+  const statuses = ["200", "400", "408", "413", "499", "500", "default"];
+  assertEquals(Object.keys(responses).sort(), statuses);
+  for (const { status, body } of Object.values(RESPONSES)) {
+    if (status === 204 || status === 405) continue; // Responses to other methods than POST.
+    const documented = JSON.stringify(responses[status]);
+    assertStringIncludes(documented, JSON.stringify(body), `status ${status}`);
+  }
+  assertStringIncludes(document, `maxLength: ${LIMITS.name}`);
+  assertStringIncludes(document, `than ${LIMITS.bodyBytes / 1024} KiB`);
+  assertStringIncludes(document, `within ${LIMITS.bodyMs / 1000} s`);
+  assertStringIncludes(document, `than ${LIMITS.lookupMs / 1000} s`);
 });
