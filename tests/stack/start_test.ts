@@ -1,4 +1,6 @@
 /** `deno task start`, as a person uses it. */
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
 import process from "node:process";
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { run } from "../../tools/command.ts";
@@ -65,6 +67,21 @@ Deno.test("start: a function that fails before it has served ends the start, wit
   await assertRejects(start, Error, "Error: broken");
 });
 
+/** POSTs about a user who has a key, each to a path, and the status of the response. */
+const POSTS: { when: string; path: string; headers?: Record<string, string>; status: number }[] = [
+  {
+    // Java's HttpClient and `curl --http2` do so. Deno 2.9 itself would respond with 400.
+    when: "an offer to upgrade to HTTP/2",
+    path: CHECK_PATH,
+    headers: { "Connection": "Upgrade, HTTP2-Settings", "Upgrade": "h2c", "HTTP2-Settings": "" },
+    status: 200,
+  },
+  // The first segment behind `/functions/v1/` is the function's name, and the rest does not count.
+  { when: "a slash behind the function's name", path: `${CHECK_PATH}/`, status: 200 },
+  { when: "a path and a query behind it", path: `${CHECK_PATH}/x?y=1`, status: 200 },
+  { when: "the name of no function", path: `${CHECK_PATH}x`, status: 404 },
+];
+
 Deno.test("start: while it runs", async (test) => {
   await using clone = await makeTempFolder(PROJECT);
   await using start = await runStart(clone.url);
@@ -76,6 +93,19 @@ Deno.test("start: while it runs", async (test) => {
       assertStringIncludes(start.output(), fillIn(block, { SECRET_KEY }, start.url));
     }
   });
+
+  for (const { when, path, headers = {}, status } of POSTS) {
+    await test.step(`${when} → ${status}, which a page of another origin can read`, async () => {
+      const body = JSON.stringify(SEEDED);
+      const options = { method: "POST", headers: { ...headers, "Content-Length": body.length } };
+      // Not `fetch`, which sends no offer to upgrade.
+      const sent = request(start.url + path, options).end(body);
+      const [response] = await once(sent, "response") as [IncomingMessage];
+      response.resume();
+      assertEquals(response.statusCode, status);
+      assertEquals(response.headers["access-control-allow-origin"], "*");
+    });
+  }
 
   await test.step("a second start on its port ends, and names the option for another port", async () => {
     const second = await startAndEnd("--port", new URL(start.url).port);
