@@ -7,7 +7,7 @@ import { PROJECT } from "./project.ts";
 export type Database = { exec(sql: string): Promise<unknown> };
 
 /** What a hosted project grants the Data API's roles on each new table and function in `public`. */
-export type Defaults = "all" | "nothing";
+type Defaults = "all" | "nothing";
 
 /** Gives an empty database the Data API's roles, as a hosted project with these defaults has them. */
 export async function addRoles(db: Database, defaults: Defaults) {

@@ -33,7 +33,8 @@ const CALLS: { has: string | null; calls: string; sends?: string; returns: boole
 ];
 
 for (const { has, calls, sends = "", returns } of CALLS) {
-  const who = `${has ?? "nobody"} has it, and ${[...calls].slice(0, 9).join("")} calls`;
+  const holder = has === null ? "nobody" : JSON.stringify(has);
+  const who = `${holder} has it, and "${[...calls].slice(0, 9).join("")}" calls`;
   test(`first use: ${who}${sends && ` with ${sends}`} → ${returns}`, async () => {
     await using product = await service.issueKeys([has]);
     const { keys: [issued], project_id } = product;
@@ -65,7 +66,7 @@ const WRONG: Record<string, unknown>[] = [
 ];
 
 for (const values of WRONG) {
-  test(`first use: ${Deno.inspect(values).slice(0, 30)} → neither true nor false, and nothing is written`, async () => {
+  test(`first use: ${Deno.inspect(values, { strAbbreviateSize: 20 })} → neither true nor false, and nothing is written`, async () => {
     await using product = await service.issueKeys([null]);
     const { keys: [unused], project_id } = product;
     const valid = { key: unused!.id, project_id, username: "Amelia" };

@@ -48,8 +48,8 @@ async function assertNotLocalStack() {
   assert(!isLocalStack, "This is `task start`: end it, and run `supabase start` in its place.");
 }
 
-/** For tests that send a request of their own: the address of a path at the service. */
-export const urlOf = (path: string) => new URL(path, settings.API_URL);
+/** Returns the address of a path at the service. */
+const urlOf = (path: string) => new URL(path, settings.API_URL);
 const functionUrl = () => urlOf(project.CHECK_PATH);
 
 /** For tests of the contract: sends a request, a POST by default, to the function. */
