@@ -6,11 +6,11 @@ import { PROJECT } from "./project.ts";
 /** What this module needs of a PostgreSQL. */
 export type Database = { exec(sql: string): Promise<unknown> };
 
-/** What a hosted project grants the Data API's roles on each new table and function in `public`. */
-type Defaults = "all" | "nothing";
-
-/** Gives an empty database the Data API's roles, as a hosted project with these defaults has them. */
-export async function addRoles(db: Database, defaults: Defaults) {
+/**
+ * Gives an empty database the Data API's roles, as a hosted project has them. A setting of the project
+ * decides what it grants them on each new table in `public`: everything or nothing.
+ */
+export async function addRoles(db: Database, onNewTables: "all" | "nothing") {
   const roles = "anon, authenticated, service_role";
   await db.exec(`
     create role anon noinherit;
@@ -18,10 +18,8 @@ export async function addRoles(db: Database, defaults: Defaults) {
     create role service_role noinherit bypassrls;
     grant usage on schema public to ${roles};
   `);
-  if (defaults === "nothing") return;
-  for (const objects of ["tables", "sequences", "functions"]) {
-    await db.exec(`alter default privileges in schema public grant all on ${objects} to ${roles}`);
-  }
+  if (onNewTables === "nothing") return;
+  await db.exec(`alter default privileges in schema public grant all on tables to ${roles}`);
 }
 
 /** Runs files of the project. If PostgreSQL rejects one, the error names it. */
@@ -37,11 +35,11 @@ export async function runFiles(db: Database, ...paths: string[]) {
 /** The paths of the project's migrations, in order. (The Supabase CLI skips any other file.) */
 export const MIGRATIONS = globSync("supabase/migrations/[0-9]*_*.sql", { cwd: PROJECT }).sort();
 
-/** Opens a PostgreSQL (PGlite, in memory), by default with all migrations. Disposing closes it. */
-export async function openDatabase(defaults: Defaults = "all", migrations = MIGRATIONS) {
+/** Opens a PostgreSQL (PGlite, in memory) with the project's table. Disposing closes it. */
+export async function openDatabase() {
   const db = await PGlite.create();
   Deno.exitCode = 0; // PGlite sets it, and Deno would fail a test.
-  await addRoles(db, defaults);
-  await runFiles(db, ...migrations);
+  await addRoles(db, "all");
+  await runFiles(db, ...MIGRATIONS);
   return db;
 }

@@ -10,7 +10,7 @@ import { LOCAL_SERVICE } from "./project.ts";
 
 /**
  * Starts the Data API on PostgreSQL, in memory, with the project's table and seed. Returns its
- * address, and the database. Throws if PostgreSQL rejects a migration or the seed.
+ * address. Throws if PostgreSQL rejects a migration or the seed.
  */
 export async function startDataApi() {
   keepByteOrderMarks();
@@ -21,12 +21,13 @@ export async function startDataApi() {
   const { PUBLISHABLE_KEY, SECRET_KEY } = LOCAL_SERVICE;
   const keys = { publishable_key: PUBLISHABLE_KEY, secret_key: SECRET_KEY };
   const app = new App({ connection, auth: { enabled: false, ...keys } });
-  const handle = async (request: Request) => app.fetch(await withExactName(request));
+  const handle = async (request: Request) =>
+    withPostgrestStatus(await app.fetch(await withExactName(request)));
   const firstRequest = new Request("http://localhost/rest/v1/activation_keys?limit=1", {
     headers: { apikey: SECRET_KEY },
   });
   await keepRights(db, () => handle(firstRequest));
-  return { ...serveOnLoopback(handle), db };
+  return serveOnLoopback(handle);
 }
 
 /** PGlite decodes each value as a file, and would cut a byte order mark off the start of a name. */
@@ -65,4 +66,12 @@ async function withExactName(request: Request): Promise<Request> {
   // Not `new Request(url, request)`: Deno prints a notice when its signal is read.
   const { method, headers } = request;
   return new Request(url, { method, headers, body: await request.text() || null });
+}
+
+/** For a row that a check of the table refuses, PostgREST responds with 400, `@supabase/lite` with 500. */
+async function withPostgrestStatus(response: Response): Promise<Response> {
+  if (response.status !== 500) return response;
+  const text = await response.text();
+  const status = text.includes("violates check constraint") ? 400 : 500;
+  return new Response(text, { status, headers: response.headers });
 }

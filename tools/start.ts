@@ -80,7 +80,8 @@ function screen(url: string): string {
   const username = "NewPilot#1234";
   const { project_id } = SEEDED;
   const ask = `curl -i ${url}${project.CHECK_PATH} ${json({ username, project_id })}`;
-  const firstUse = json({ key: project.UNUSED_KEY, project_id, username });
+  const row = `"${url}/rest/v1/activation_keys?id=eq.${project.UNUSED_KEY}"`;
+  const firstUse = `-H "apikey: ${LOCAL_SERVICE.SECRET_KEY}" ${json({ curr_user: username })}`;
   return `
 API_URL=${url}
 PUBLISHABLE_KEY=${LOCAL_SERVICE.PUBLISHABLE_KEY}
@@ -89,8 +90,8 @@ SECRET_KEY=${LOCAL_SERVICE.SECRET_KEY}
 These requests are for bash, zsh and cmd. (In PowerShell, type \`cmd\` first.)
 Ask about a user who holds no key, which gets 499:
 ${ask}
-Record the first use of an unused key, as a back end does, which prints true:
-curl ${url}/rest/v1/rpc/record_first_use -H "apikey: ${LOCAL_SERVICE.SECRET_KEY}" ${firstUse}
+Write the name into the row of an unused key, as a back end does, which prints nothing:
+curl -X PATCH ${row} ${firstUse}
 Ask again, which gets 200:
 ${ask}
 

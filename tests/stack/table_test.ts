@@ -1,4 +1,4 @@
-/** What the table takes, how the lookup reads it, and how `record_first_use` writes it. */
+/** What the table takes, and how the lookup reads it. */
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { openDatabase } from "../../tools/database.ts";
 import { LOOKUP } from "../support/contract.ts";
@@ -24,33 +24,10 @@ Deno.test("table: curr_user has the collation C, which compares byte by byte", a
   assertEquals(rows, [{ collation_name: "C" }]);
 });
 
-/** What happens while the user of a key calls `record_first_use` once more. */
-const MEANWHILE = {
-  "columns with the names of the values are added":
-    "alter table activation_keys add column key uuid, add column username text;",
-  "the key is emptied as soon as the first statement has decided": `
-    create function empty() returns trigger language plpgsql as $$ begin
-      if pg_trigger_depth() = 1 then update public.activation_keys set curr_user = null; end if;
-      return null; end $$;
-    create trigger meanwhile after update on activation_keys execute function empty();`,
-};
-
-for (const [when, sql] of Object.entries(MEANWHILE)) {
-  Deno.test(`record_first_use: when ${when}, the key is still the user's`, async () => {
-    const key = `'${LOOKUP.project_id}'`; // Also the product.
-    await database.exec(`begin; ${sql} insert into activation_keys (id, project_id, curr_user)
-      values (${key}, ${key}, 'Zoë')`);
-    const { rows } = await database.query(`select record_first_use(${key}, ${key}, 'Zoë')`);
-    await database.exec("rollback");
-    assertEquals(rows, [{ record_first_use: true }]);
-  });
-}
-
 // `LOOKUP.sql` is what the Data API makes of the lookup's query.
 Deno.test("table: at 20,000 keys the lookup reads only the index", async () => {
   // A quarter of these keys has no user, as in a table of a shop.
   await database.exec(`
-    alter table public.activation_keys disable trigger user; -- The history would take long.
     insert into public.activation_keys (project_id, curr_user)
     select '${LOOKUP.project_id}', case when number % 4 > 0 then 'Pilot ' || number end
     from generate_series(1, 20000) as number;

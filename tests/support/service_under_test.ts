@@ -96,15 +96,3 @@ export async function callDataApi(
   const response = await fetch(urlOf(`/rest/v1/${path}`), init);
   return { ok: response.ok, status: response.status, text: await response.text() };
 }
-
-/** For tests of who may do what: callers of the Data API who are not the operator. */
-export const OTHER_CALLERS = [{ who: "no API key", apikey: "" }];
-// For a hosted project, it may not be given.
-if (settings.PUBLISHABLE_KEY) {
-  OTHER_CALLERS.push({ who: "the publishable key", apikey: settings.PUBLISHABLE_KEY });
-}
-
-/** For tests of who may do what: fails unless the Data API has refused a request. */
-export function assertDenied({ status, text }: { status: number; text: string }) {
-  assert(status === 401 || status === 403, `${status} ${text}`); // Some services send 401.
-}
