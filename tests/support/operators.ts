@@ -20,22 +20,13 @@ export async function readCommand(form: RegExp): Promise<string> {
   return line;
 }
 
-interface Options {
-  /** The folder in which it runs: the project by default. */
-  cwd?: URL;
-  /** Values of the command's placeholders, beside `<ref>`. */
-  values?: Record<string, string>;
-  env?: Record<string, string>;
-}
-
 /**
  * Runs the command of this form on a remote: the URL of a database, or a project. Returns what the
  * command prints. Fails if the command fails, or if it warns, as of `supabase/config.toml`.
  */
-export async function runCommand(form: RegExp, ref: string, options: Options = {}) {
-  const { cwd = PROJECT, values, env } = options;
-  const line = fillIn(await readCommand(form), { ref, ...values });
-  const output = await runLine(line, { cwd, env: { ...ENV, ...env } });
+export async function runCommand(form: RegExp, ref: string, env: Record<string, string> = {}) {
+  const line = fillIn(await readCommand(form), { ref });
+  const output = await runLine(line, { cwd: PROJECT, env: { ...ENV, ...env } });
   assert(!/^WARN/im.test(output.stderr), output.stderr);
   return output.stdout;
 }
@@ -66,7 +57,7 @@ export async function uploadFunction(folder: URL) {
     SUPABASE_ACCESS_TOKEN: `sbp_${"0123456789".repeat(4)}`,
     SUPABASE_PROFILE: fileURLToPath(profile),
   };
-  await runCommand(/ functions deploy /, ref, { env });
+  await runCommand(/ functions deploy /, ref, env);
   const [change, ...others] = changes;
   assert(change && others.length === 0, "The deployment is not one request.");
   const files = change.form.getAll("file").filter((file) => file instanceof File);
