@@ -9,15 +9,15 @@ export function serveOnLoopback(
 ) {
   const options = { hostname: "127.0.0.1", port: 0, onListen: () => {} };
   const server = Deno.serve({ ...options, ...tls }, handler);
-  const { port } = server.addr;
-  const url = `http://127.0.0.1:${port}`;
+  const { hostname, port } = server.addr;
+  const url = `http://${hostname}:${port}`;
   return { url, port, [Symbol.asyncDispose]: () => server.shutdown() };
 }
 
 /** Lets a server of Node listen on a port of this machine; 0 is any free one. */
 export async function listenOnLoopback(server: Server, wantedPort = 0) {
   await once(server.listen(wantedPort, "127.0.0.1"), "listening");
-  const { port } = server.address() as AddressInfo;
+  const { address, port } = server.address() as AddressInfo;
   const dispose = async () => void await once(server.close(), "close");
-  return { url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: dispose };
+  return { url: `http://${address}:${port}`, [Symbol.asyncDispose]: dispose };
 }

@@ -150,6 +150,7 @@ Deno.test("back end: a refund before, during or after the payment leaves no row"
   for (const [first, second] of [before, during, after]) {
     assertEquals([first!.key, await firstUse(first!.key, "Amelia")], [second!.key, 409]);
   }
+  assertEquals<unknown>((await readAll()).map(({ name }) => name), [null, null, null]);
 });
 
 Deno.test("back end: of two users who send a key at once, one gets 200, also again, and `first_used` stays", async () => {
@@ -160,7 +161,7 @@ Deno.test("back end: of two users who send a key at once, one gets 200, also aga
   assertEquals(statuses.toSorted(), [200, 409]);
   const age = "update orders set first_used = '2020-02-02' where first_used > '2020-02-02'";
   assertEquals([await run(age), await use(), await run(age)], [1, statuses, 0]);
-  assertEquals(await use(crypto.randomUUID()), [409, 409]);
+  assertEquals([await firstUse(key, "Eve"), ...await use(crypto.randomUUID())], [409, 409, 409]);
 });
 
 Deno.test("back end: when PostgreSQL refuses one row of a list, the others are written", async () => {

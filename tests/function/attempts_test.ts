@@ -1,35 +1,105 @@
-/** When a lookup asks the Data API, and with which secret key, in exact time. */
-import { assert, assertEquals } from "@std/assert";
+/**
+ * When a lookup asks the Data API, over which pool of connections, and with which secret key, in exact
+ * time. (`real_connections_test.ts` shows that a new pool heals connections that have gone bad.)
+ */
+import { assertEquals } from "@std/assert";
 import * as lookups from "../support/lookups.ts";
 
 const { html, JWT_401, KILLED, REJECTED, ROW, runLookups, SILENCE } = lookups;
 
 /**
- * When a lookup with two secret keys sends its queries, in milliseconds, if `Math.random` always
- * returns `random`. After the first one, attempts are due at 50, 500, 1,400, 2,850 and 4,300 ms, and
- * each of them is delayed by 250 ms times `random`.
+ * When lookups begin, in milliseconds, and what the Data API sends for each query, of which the last
+ * answer repeats. Then when each query is sent, over which pool, and which pools are open in the end.
+ *
+ * The attempts of a lookup are due 0, 50, 500, 1,400, 2,850 and 4,300 ms after its beginning. Each of
+ * them, except the first, is delayed by 250 ms times `random`, which is what `Math.random` returns.
+ * Pool 1 is made at 0 ms, and pool 0 is Deno's own. At most `canMake` pools can be made. A failure
+ * that may pass replaces a pool that is at least 300 ms old.
  */
-const TIMES = [
-  { when: "only 503s", answers: [KILLED], random: 0, at: [0, 50, 500, 1_400, 2_850, 4_300] },
-  { when: "only 503s", answers: [KILLED], random: 1, at: [0, 300, 750, 1_650, 3_100, 4_550] },
+const ATTEMPTS = [
   {
-    // By then, all other attempts are due. One of them begins, after a delay of 0.5 times 250 ms.
-    when: "a 503 after 4,600 ms, and then silence",
-    answers: [{ ...KILLED, afterMs: 4_600 }, SILENCE],
-    random: 0.5,
-    at: [0, 4_725],
+    when: "only 503s",
+    answers: [KILLED],
+    at: [0, 50, 500, 1_400, 2_850, 4_300],
+    over: [1, 1, 1, 2, 2, 2], // At 500 ms, pool 1 is replaced. A lookup replaces one pool at most.
+    open: [2],
   },
-  // The second key is tried without a pause.
-  { when: "a rejected key, and then a row", answers: [REJECTED, ROW], random: 0, at: [0, 0] },
-  // PGRST303 does not mean that the secret key is rejected.
-  { when: "a PGRST303, and then a row", answers: [JWT_401, ROW], random: 0, at: [0, 50] },
-  { when: "a 403", answers: [html(403)], random: 0, at: [0] },
+  {
+    when: "a 503 after 4,600 ms, when all other attempts are due, and then silence",
+    answers: [{ ...KILLED, afterMs: 4_600 }, SILENCE],
+    random: 1,
+    at: [0, 4_850],
+    over: [1, 2],
+    open: [2],
+  },
+  {
+    when: "a rejected key, and then a row: the second key is tried at once, over the same pool",
+    answers: [REJECTED, ROW],
+    begin: [1_000],
+    at: [1_000, 1_000],
+    over: [1, 1],
+    open: [1],
+  },
+  {
+    when: "a PGRST303, which does not reject a key, and then a row",
+    answers: [JWT_401, ROW],
+    at: [0, 50],
+    over: [1, 1],
+    open: [1],
+  },
+  { when: "a 403, which is final", answers: [html(403)], at: [0], over: [1], open: [1] },
+  {
+    when: "a 503 in two lookups within 299 ms, each followed by a row",
+    answers: [KILLED, ROW, KILLED, ROW],
+    begin: [1_000, 1_299],
+    at: [1_000, 1_050, 1_299, 1_349],
+    over: [1, 2, 2, 2],
+    open: [2],
+  },
+  {
+    when: "a 503 in two lookups 300 ms apart, each followed by a row",
+    answers: [KILLED, ROW, KILLED, ROW],
+    begin: [1_000, 1_300],
+    at: [1_000, 1_050, 1_300, 1_350],
+    over: [1, 2, 2, 3],
+    open: [3],
+  },
+  {
+    when:
+      "silence for 5 s, after which one of two lookups replaces the pool, and a third one again",
+    answers: [SILENCE],
+    begin: [0, 100, 6_000],
+    at: [0, 100, 6_000],
+    over: [1, 1, 2],
+    open: [3],
+  },
+  {
+    when: "silence, when no second pool can be made",
+    answers: [SILENCE],
+    begin: [0, 6_000],
+    canMake: 1,
+    at: [0, 6_000],
+    over: [1, 1],
+    open: [1],
+  },
+  {
+    when: "silence, when no pool can be made",
+    answers: [SILENCE],
+    begin: [0, 6_000],
+    canMake: 0,
+    at: [0, 6_000],
+    over: [0, 0],
+    open: [],
+  },
 ];
 
-for (const { when, answers, random, at } of TIMES) {
-  Deno.test(`attempts: ${when}, random ${random} → queries at ${at} ms`, async () => {
-    const { queries } = await runLookups(answers, { random, keys: ["key 1", "key 2"] });
+for (const { when, answers, begin = [0], random = 0, canMake = 99, at, over, open } of ATTEMPTS) {
+  Deno.test(`attempts: ${when} → queries at ${at} ms, over pools ${over}`, async () => {
+    const options = { beginAt: begin, random, canMake, keys: ["key 1", "key 2"] };
+    const { queries, openPools } = await runLookups(answers, options);
     assertEquals(queries.map(({ atMs }) => atMs), at);
+    assertEquals(queries.map(({ pool }) => pool), over, "pools");
+    assertEquals(openPools, open, "open pools");
   });
 }
 
@@ -54,7 +124,6 @@ Deno.test("attempts: the key in use is used until it is rejected, then the next 
     KEYS.map(({ asks }) => asks),
   );
   assertEquals(log.length, 1, "failed lookups");
-  assert(queries.every(({ pool }) => pool === 1), "a rejected key brings new connections");
 });
 
 // If each of the lookups that A's 401 reaches moved on by one key, 41 moves would not end at B.

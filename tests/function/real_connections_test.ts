@@ -23,48 +23,73 @@ const AMELIAS_RESPONSE = ok(AMELIAS_ROW);
 const CUT = AMELIAS_RESPONSE.slice(0, -1);
 const IN_GZIP = `${OK}Content-Encoding: gzip\r\n\r\n${gzipSync(AMELIAS_ROW).toString("latin1")}`;
 const REDIRECT = AMELIAS_RESPONSE.replace("200 OK", "307 Elsewhere\r\nLocation: /");
+const REJECTED = AMELIAS_RESPONSE.replace("200 OK", "401 Unauthorized");
 
 /**
- * What the Data API sends for each attempt of a lookup of Amelia, byte for byte, before it closes
- * the connection; and the response of the function. The last text is that for all further attempts.
+ * What the Data API sends for each query of a lookup of Amelia, byte for byte, before it closes the
+ * connection, of which the last text repeats. Then the secret keys of the queries, the response of the
+ * function, and what it logs. The function has the secret keys `{"b":"B","default":"A"}`.
  */
 const RESPONSES = [
-  { when: "a drop, then her row", answers: ["", AMELIAS_RESPONSE], response: ACTIVE },
-  { when: "a row cut by a byte, then her row", answers: [CUT, AMELIAS_RESPONSE], response: ACTIVE },
+  { when: "a drop, then her row", answers: ["", AMELIAS_RESPONSE], keys: "AA", response: ACTIVE },
+  {
+    when: "a row cut by a byte, then her row",
+    answers: [CUT, AMELIAS_RESPONSE],
+    keys: "AA",
+    response: ACTIVE,
+  },
   // A hosted project compresses what it sends, because Deno allows that.
-  { when: "her row in gzip, without a length", answers: [IN_GZIP], response: ACTIVE },
+  { when: "her row in gzip, without a length", answers: [IN_GZIP], keys: "A", response: ACTIVE },
   // One query gets two responses. The first one, another caller's, has Bessie's row, and is rejected.
   // The second attempt gets the empty list, which is Amelia's own.
   {
     when: "Bessie's row and then []",
     answers: [ok(BESSIES_ROW) + ok("[]"), ok("[]")],
+    keys: "AA",
     response: NOT_FOUND,
   },
   // This failure is final, so the row that would come next must not be asked for.
   {
     when: "a redirect, then her row",
     answers: [REDIRECT, AMELIAS_RESPONSE],
+    keys: "A",
     response: DATABASE_ERROR,
+    logs: '"code":"http_307","status":307',
+  },
+  {
+    when: "a 401 for each secret key",
+    answers: [REJECTED],
+    keys: "AB",
+    response: DATABASE_ERROR,
+    logs: '"code":"http_401","status":401',
   },
 ];
 
 let toSend: string[] = [];
+let keys = "";
 const server = createServer((socket) =>
-  socket.on("error", () => {}).on("data", async () => {
+  socket.on("error", () => {}).on("data", async (query) => {
+    keys += `${query}`.match(/^apikey: (.)/im)?.[1];
     const text = toSend.length > 1 ? toSend.shift()! : toSend[0]!;
     await sleep(200); // Longer than the callers wait who hang up, which is 100 ms.
     socket.end(text, "latin1");
   })
 );
 const dataApi = await listenOnLoopback(server);
-const { url, output, ...edgeFunction } = await startFunction(dataApi.url);
+const env = { SUPABASE_SECRET_KEYS: '{"b":"B","default":"A"}' };
+const { url, output, ...edgeFunction } = await startFunction(dataApi.url, { env });
 Deno.test.afterAll(() => edgeFunction[Symbol.asyncDispose]());
 Deno.test.afterAll(() => dataApi[Symbol.asyncDispose]());
 
-for (const { when, answers, response } of RESPONSES) {
+for (const { when, answers, keys: expectedKeys, response, logs } of RESPONSES) {
   Deno.test(`real connections: ${when} → ${response.status}`, async () => {
     toSend = [...answers];
+    keys = "";
+    const before = output().length;
     await assertResponse(askAt(url, PRODUCT, "Amelia"), response);
+    assertEquals(keys, expectedKeys, "secret keys");
+    const line = logs ? `{"event":"lookup_failed",${logs},"duration_ms":0}\n` : "";
+    assertEquals(output().slice(before).replace(/(?<=_ms":)\d+/, "0"), line);
   });
 }
 

@@ -1,10 +1,11 @@
 /** `deno task start`, as a person uses it. */
 import { once } from "node:events";
-import { type IncomingMessage, request } from "node:http";
+import { createServer, type IncomingMessage, request } from "node:http";
 import process from "node:process";
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { run } from "../../tools/command.ts";
 import { startFunction } from "../../tools/function_process.ts";
+import { listenOnLoopback, serveOnLoopback } from "../../tools/loopback.ts";
 import * as project from "../../tools/project.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { NOT_FOUND } from "../support/contract.ts";
@@ -49,19 +50,42 @@ async function makeFunction(code: string) {
   return folder;
 }
 
-Deno.test("start: the function's process downloads from a company's npm registry", async () => {
+/** Waits until a process has ended. The signal 0 ends nothing, and throws if there is no process. */
+const waitForEnd = (pid: number) =>
+  waitUntil(
+    `process ${pid} to end`,
+    () => Promise.try(process.kill, pid, 0).then(() => false, () => true),
+  );
+
+Deno.test("start: its servers listen on this machine alone, and the function may use the network and the environment alone", async () => {
+  // Everybody knows the local stack's secret key.
+  await using server = serveOnLoopback(() => new Response());
+  await using nodeServer = await listenOnLoopback(createServer());
+  await using folder = await makeFunction(`const names = ["env", "ffi", "net", "read", "run", "sys",
+    "write"].filter((name) => Deno.permissions.querySync({ name }).state === "granted");
+    export default { fetch: () => new Response(names.join()) };`);
+  await using edgeFunction = await startFunction("", { folder: folder.url });
+  const addresses = [server.url, nodeServer.url, edgeFunction.url];
+  const hosts = addresses.map((url) => new URL(url).hostname);
+  assertEquals(hosts, ["127.0.0.1", "127.0.0.1", "127.0.0.1"]);
+  assertEquals(await (await fetch(edgeFunction.url)).text(), "env,net");
+});
+
+Deno.test("start: the function's process downloads from a company's npm registry, and ends when its parent is killed", async () => {
   const registry = "https://npm.example.com/";
   await using folder = await makeFunction(
     'export default { fetch: () => new Response(Deno.env.get("NPM_CONFIG_REGISTRY")) };',
   );
   // In a process of its own, because the tests of all files share the variables of theirs.
   const script = `import { startFunction } from "${new URL("tools/function_process.ts", PROJECT)}";
-    const { url } = await startFunction("", { folder: new URL("${folder.url}") });
-    console.log(await (await fetch(url)).text());
-    Deno.exit();`;
+    const { url, pid } = await startFunction("", { folder: new URL("${folder.url}") });
+    console.log(await (await fetch(url)).text(), pid);
+    Deno.kill(Deno.pid, "SIGKILL");`;
   const env = { NPM_CONFIG_REGISTRY: registry };
   const { stdout, stderr } = await run(Deno.execPath(), ["eval", "--no-config", script], { env });
-  assertEquals(stdout, registry, stderr);
+  const [seen, pid] = stdout.split(" ");
+  assertEquals(seen, registry, stderr);
+  await waitForEnd(Number(pid));
 });
 
 Deno.test("start: a function that fails before it has served ends the start, with its message", async () => {
@@ -154,8 +178,6 @@ Deno.test("start: while it runs", async (test) => {
     const pid = Number(printed());
     start.child.kill("SIGINT");
     await start.ended;
-    // The signal 0 ends nothing. Sending it throws once there is no such process.
-    const hasEnded = () => Promise.try(process.kill, pid, 0).then(() => false, () => true);
-    await waitUntil(`process ${pid} to end`, hasEnded);
+    await waitForEnd(pid);
   });
 });
