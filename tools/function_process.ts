@@ -27,14 +27,15 @@ export async function startFunction(dataApiUrl: string, options: Options = {}) {
   const path = fileURLToPath(folder);
   const bootError = (output: string) =>
     new Error(`${output}\n\nThe edge function in ${path} does not start: see above.`);
-  // Downloads the packages, with the system's certificates, which a proxy may need.
-  const store = Deno.env.get("DENO_TLS_CA_STORE") ?? "mozilla,system";
-  const download = { cwd: folder, env: { DENO_TLS_CA_STORE: store } };
-  // An older Deno cannot read the project's lock file.
+  // First, the packages are downloaded, with the system's certificates, which a proxy may need. The
+  // older Deno of `options.deno` cannot read the project's lock file.
   const lock = options.deno ? ["--no-lock"] : [];
-  const cached = await run(deno, ["cache", ...lock, "index.ts"], download);
-  if (cached.code !== 0) throw bootError(cached.stderr);
-  // Where packages are, which Deno does not find without HOME. (It may not read our lock file.)
+  const store = Deno.env.get("DENO_TLS_CA_STORE") ?? "mozilla,system";
+  const settings = { cwd: folder, env: { DENO_TLS_CA_STORE: store } };
+  const download = await run(deno, ["cache", ...lock, "index.ts"], settings);
+  if (download.code !== 0) throw bootError(download.stderr);
+  // The function's process has no HOME, by which Deno would find the packages. So it is told where
+  // they are. (`--no-config`, because the older Deno would read the lock file.)
   const info = await run(deno, ["info", "--json", "--no-config"]);
   const DENO_DIR: string = JSON.parse(info.stdout).denoDir;
   // `end_with_parent.ts` has to run first, and `deno serve` ignores `--preload`.

@@ -1,8 +1,8 @@
 // Asks whether a user has an active key, from an in-game panel of Microsoft Flight Simulator, and
 // keeps a user unlocked who is offline. This is a classic script, in the ES2017 of the simulator's
 // engine. Copy it without a change, and load it after /JS/common.js and /JS/dataStorage.js, which has
-// GetStoredData and SetStoredData. README.md, beside this file, shows how to call it, and has the
-// rules that the comments name.
+// GetStoredData and SetStoredData. panel.md, beside this file, shows how to call it, and README.md
+// has the rules that the comments name.
 
 // Makes the asking of one add-on. `service` is the address of the function, and `projectId` is the
 // UUID of the product. (A function, because several add-ons on a page may load this file.)

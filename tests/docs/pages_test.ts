@@ -9,7 +9,7 @@ import { PAGES, readPage } from "../support/pages.ts";
 const { LIMITS, LOOKUP: _, ...RESPONSES } = CONTRACT;
 
 // A page that is not found would be left out of the tests without a word.
-Deno.test("pages: the tests find all of them", () => assertEquals(PAGES.length, 8));
+Deno.test("pages: the tests find all of them", () => assertEquals(PAGES.length, 9));
 
 for (const page of PAGES) {
   Deno.test(`pages: every link of ${page} to a file or heading here leads somewhere`, async () => {
@@ -39,6 +39,28 @@ Deno.test("pages: README.md has the contract's responses and limits", async () =
   assertStringIncludes(page, `within ${LIMITS.bodyMs / 1000} s`);
   assertStringIncludes(page, `More than ${LIMITS.bodyBytes / 1024} KiB`);
   assertStringIncludes(page, `over ${LIMITS.lookupMs / 1000} s`);
+});
+
+/** Numbers of the add-on page's rules, as they stand in panel.js, which is tested. */
+const NUMBERS = [
+  { inCode: "ageS < 14 * DAY_S", onPage: "less than 14 days old" },
+  { inCode: "let pauseS = 5;", onPage: "a pause of 5 s" },
+  { inCode: "Math.min(2 * pauseS, 600)", onPage: "up to 10 min" },
+  { inCode: "pauseS * (0.5 + Math.random())", onPage: "a random number from 0.5 to 1.5" },
+  { inCode: "end(request.status), 10000)", onPage: "wait 10 s at most" },
+];
+
+Deno.test("pages: the add-on page has the contract's yes and no, and the numbers of panel.js", async () => {
+  const page = await readPage("examples/add-on/README.md");
+  const rows = page.matchAll(/^\| (\d{3}) +\| (\w+) +\|/gm); // For example `| 200 | Yes |`.
+  const listed = Array.from(rows, ([, status, means]) => `${means}: ${status}`);
+  const { ACTIVE, NOT_FOUND } = RESPONSES;
+  assertEquals(listed, [`Yes: ${ACTIVE.status}`, `No: ${NOT_FOUND.status}`]);
+  const panel = await readPage("examples/add-on/panel.js");
+  for (const { inCode, onPage } of NUMBERS) {
+    assertStringIncludes(panel, inCode);
+    assertStringIncludes(page.replaceAll(/\s+/g, " "), onPage);
+  }
 });
 
 Deno.test("pages: each task has a row in CONTRIBUTING.md, and each task that a page names is in deno.json", async () => {

@@ -1,4 +1,4 @@
-/** The code on `examples/add-on/README.md`, run against the service. */
+/** The code on the pages in `examples/add-on`, run against the service. */
 import { parse } from "acorn";
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { fileURLToPath } from "node:url";
@@ -10,10 +10,9 @@ import { readBlocks, readPage } from "../support/pages.ts";
 import * as service from "../support/service_under_test.ts";
 
 const PANEL = await readPage("examples/add-on/panel.js");
-const PAGE = "examples/add-on/README.md";
-// The blocks of JavaScript on the page, in their order: the request, the call of panel.js, and what
-// stands in for the simulator in a browser.
-const [EXAMPLE = "", ON_PAGE = "", STAND_INS = ""] = await readBlocks(PAGE, "js");
+const [EXAMPLE = ""] = await readBlocks("examples/add-on/README.md", "js");
+// The call of panel.js, and what stands in for the simulator in a browser.
+const [ON_PAGE = "", STAND_INS = ""] = await readBlocks("examples/add-on/panel.md", "js");
 
 const onService = (code: string) =>
   code.replaceAll("https://<ref>.supabase.co", service.settings.API_URL);

@@ -25,6 +25,8 @@ if (TEST_SERVICE === "remote") {
   settings.SECRET_KEY = env.TEST_SECRET_KEY ?? "";
   settings.PUBLISHABLE_KEY = env.TEST_PUBLISHABLE_KEY ?? "";
 }
+// Before the first test of a file, starts the local stack, unless the service runs already. For
+// `upload`, the stack runs the files that the Supabase CLI would upload.
 const started = new AsyncDisposableStack();
 Deno.test.afterAll(() => started.disposeAsync());
 Deno.test.beforeAll(async () => {

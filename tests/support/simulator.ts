@@ -11,7 +11,7 @@ const SERVICE = "https://<ref>.supabase.co/functions/v1/check-username-active";
 const NOW_S = 2_000_000; // When each test begins, in seconds since 1970, and 0.9 s.
 
 export const PANEL = await readPage("examples/add-on/panel.js");
-export const [, ON_PAGE = ""] = await readBlocks("examples/add-on/README.md", "js");
+export const [ON_PAGE = ""] = await readBlocks("examples/add-on/panel.md", "js");
 const time = FakeTimers.install({
   now: NOW_S * 1_000 + 900,
   toFake: ["Date", "setTimeout", "clearTimeout"],
@@ -98,9 +98,10 @@ export function load({
     keepAsk: (ask: () => void) => askAgain = ask,
   };
   const globals = { ...itsOwn, ...page };
-  // As in a browser, an error ends the script, and not the timers that it has started. The developer's
-  // own code stands inside the function of the page.
-  const onPage = ON_PAGE.replace(/(?=\/\/ Your functions)/, "keepAsk(ask); ");
+  // The page's `ask` is inside of a function, and an add-on's own code, which calls it, stands there
+  // in the place of a comment. This line is the test's own code: it lets `askAgain` call `ask`.
+  const onPage = ON_PAGE.replace("// Your functions", "keepAsk(ask); $&");
+  // As in a browser, an error ends the page's script, and not the timers that it has started.
   const code = `${scripts.join("\n")}
     const activation = createActivation("${SERVICE}", "${PRODUCT}");
     return { activation, startPage() { try { ${onPage} } catch {} } };`;

@@ -20,9 +20,9 @@ export async function readBody(
   request: Request,
 ): Promise<{ bytes: Uint8Array } | { rejectedAs: ResponseName }> {
   // A body that is declared to be short is read in one call, which costs less CPU time than pieces.
-  // With a `Transfer-Encoding`, `Content-Length` means nothing.
-  const isShort = !request.headers.has("Transfer-Encoding") &&
-    Number(request.headers.get("Content-Length") ?? NaN) <= MAX_BODY_BYTES; // `Number(null)` is 0.
+  // NaN stands for no `Content-Length`. With a `Transfer-Encoding`, `Content-Length` means nothing.
+  const isShort = Number(request.headers.get("Content-Length") ?? NaN) <= MAX_BODY_BYTES &&
+    !request.headers.has("Transfer-Encoding");
   const reader = isShort || !request.body ? null : readerOf(request.body);
   const reading = reader ? readPieces(reader) : request.bytes();
   const timeLimit = Promise.withResolvers<never>();
@@ -53,19 +53,18 @@ function readerOf(body: ReadableStream) {
 
 /** Reads a body in pieces. Returns null if the body is too long. */
 async function readPieces(reader: ReturnType<typeof readerOf>) {
-  const bytes = new Uint8Array(MAX_BODY_BYTES);
+  const kept = new Uint8Array(MAX_BODY_BYTES);
   // A BYOB reader reads every piece into these 16 KiB: it takes the memory away and gives it back
   // as `value.buffer`. Without memory of ours, Deno would allocate 64 KB for each piece.
   let memory = new Uint8Array(MAX_BODY_BYTES);
-  let length = 0;
-  let counted = 0;
+  let length = 0; // Of the body so far, in bytes.
+  let counted = 0; // Towards MAX_READ_BYTES: at least 64 for each piece.
   while (counted <= MAX_READ_BYTES) {
     const { done, value } = await reader.read(memory);
-    if (done) return length > MAX_BODY_BYTES ? null : bytes.subarray(0, length);
-    if (length + value.length <= MAX_BODY_BYTES) bytes.set(value, length);
+    if (done) return length > MAX_BODY_BYTES ? null : kept.subarray(0, length);
+    if (length + value.length <= MAX_BODY_BYTES) kept.set(value, length);
     length += value.length;
-    // At least 64 bytes for a piece. Otherwise, single bytes could take 262,144 reads.
-    counted += Math.max(value.length, 64);
+    counted += Math.max(value.length, 64); // Otherwise, single bytes could take 262,144 reads.
     memory = new Uint8Array(value.buffer);
   }
   return null;

@@ -60,9 +60,10 @@ export function createQuery(url: string, secretKeys: string[], pool: () => Pool)
       result = await builder.select("project_id,curr_user")
         .eq("project_id", check.project_id).eq("curr_user", check.username)
         .limit(1).abortSignal(signal);
-      if (result.status !== 401 || result.error?.code === CLOCK_ERROR) break;
-      // The key is rejected, so it becomes the last one, unless another lookup has done that already.
-      // The array is copied, not changed, because loops are running over it.
+      const isKeyRejected = result.status === 401 && result.error?.code !== CLOCK_ERROR;
+      if (!isKeyRejected) break;
+      // The rejected key becomes the last one, unless another lookup has done that already. The array
+      // is copied, not changed, because this loop, and those of other lookups, are running over it.
       if (builder === builders[0]) builders = [...builders.slice(1), builder];
     }
     const { status, data, error } = result;
@@ -90,6 +91,6 @@ const mayPass = (status: number, code: unknown) =>
 /** What is logged of a failure. A message is not, because it may contain a user's name. */
 function codeToLog(status: number, code: unknown): string {
   if (typeof code === "string" && CODE.test(code)) return code;
-  // Status 0: there was no whole response. Status 200: the response was no sound list of rows.
-  return status === 0 ? "unreachable" : status === 200 ? "malformed" : `http_${status}`;
+  if (status === 0) return "unreachable"; // There was no whole response.
+  return status === 200 ? "malformed" : `http_${status}`; // A 200 here is no sound list of rows.
 }
