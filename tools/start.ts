@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
-import { edgeDeno } from "./command.ts";
+import { edgeDeno, VERSIONS } from "./command.ts";
 import { startDataApi } from "./local_data_api.ts";
 import { startFunction } from "./function_process.ts";
 import { startGateway } from "./gateway.ts";
@@ -46,7 +46,7 @@ try {
   const advice = `Port ${port} cannot be taken: ${message}
 Perhaps \`supabase start\` or another \`deno task start\` has it: end that. On Windows, it may be
 reserved: see \`netsh interface ipv4 show excludedportrange protocol=tcp\`.
-Or take another port: deno task start --port 8321`;
+Or take another port: npx -y deno@${VERSIONS.deno} task start --port 8321`;
   end(1, advice);
 }
 

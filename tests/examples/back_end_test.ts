@@ -1,6 +1,6 @@
 /**
- * The SQL, on PostgreSQL and SQLite, and the requests of `examples/back-end/README.md`, run as a back
- * end that follows the page.
+ * The SQL of `examples/back-end/README.md`, on PostgreSQL and on SQLite, and its requests, run as a
+ * back end that follows the page.
  */
 import { assertEquals } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
@@ -21,7 +21,7 @@ Deno.test.afterAll(() => postgres.close());
 const sqlite = new DatabaseSync(":memory:");
 for (const database of [postgres, sqlite]) await database.exec(CREATE);
 
-/** Runs a statement with bound values, for SQLite without Booleans. Returns how many rows changed. */
+/** Runs a statement with bound values. (SQLite has no Booleans.) Returns how many rows changed. */
 async function run(sql: string, values: Record<string, unknown> = {}) {
   const bound: unknown[] = [];
   const text = sql.replaceAll(/:(\w+)/g, (_, name) => `$${bound.push(values[name])}`);
@@ -52,7 +52,7 @@ async function send(request: string, values: Record<string, string> = {}): Promi
   return JSON.parse(response.slice(4));
 }
 
-/** Writes orders that are all refunded, or all not. Those without a name get `blank`, if it is null. */
+/** Writes orders, all refunded or all not. An order without a name gets `blank`, if it is null. */
 async function write(orders: Order[], blank?: null): Promise<void> {
   const keys = orders.map(({ key }) => key);
   const rows = orders.map(({ key, project_id, name }) => ({

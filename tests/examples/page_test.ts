@@ -17,7 +17,7 @@ const [ON_PAGE = "", STAND_INS = ""] = await readBlocks("examples/add-on/panel.m
 const onService = (code: string) =>
   code.replaceAll("https://<ref>.supabase.co", service.settings.API_URL);
 
-Deno.test("add-on page: the simulator's engine, which knows ES2017, parses the code for panels", () => {
+Deno.test("panel page: the simulator's engine, which knows ES2017, parses the code for panels", () => {
   for (const code of [PANEL, ON_PAGE]) parse(code, { ecmaVersion: 2017 });
 });
 
@@ -37,7 +37,7 @@ const chromium = Deno.env.get("CHROMIUM") ?? "";
 const test = chromium ? Deno.test : Deno.test.ignore;
 
 for (const { name, shows } of PANELS) {
-  test(`add-on page: in Chromium, two panels for ${name}`, async () => {
+  test(`panel page: in Chromium, two panels for ${name}`, async () => {
     const withFunctions = (addOn: string, product: string) =>
       onService(ON_PAGE).replace(SEEDED.project_id, product).replace(
         /(?=\/\/ Your functions)/,

@@ -1,4 +1,4 @@
-/** The code on the page of add-ons that starts a panel, and calls `panel.js`. */
+/** The code on `examples/add-on/panel.md`, which starts a panel, and calls `panel.js`. */
 import { assertEquals } from "@std/assert";
 import { type Listener, load, ON_PAGE, PANEL, PRODUCT } from "../support/simulator.ts";
 
@@ -14,7 +14,7 @@ const STARTS: { listener: Listener; asksAfterS: number }[] = [
 ];
 
 for (const { listener, asksAfterS } of STARTS) {
-  Deno.test(`add-on page: RegisterViewListener ${listener} → the panel asks after ${asksAfterS} s`, async () => {
+  Deno.test(`panel page: RegisterViewListener ${listener} → the panel asks after ${asksAfterS} s`, async () => {
     const panel = load({ listener });
     panel.startPage();
     const asks = [CHECKING, "asks about Amelia"];
@@ -28,7 +28,7 @@ for (const { listener, asksAfterS } of STARTS) {
 }
 
 // Before the simulator calls the listener, the storage keeps nothing.
-Deno.test("add-on page: when the storage is ready after 8 s, the panel asks again, and stores the 200", async () => {
+Deno.test("panel page: when the storage is ready after 8 s, the panel asks again, and stores the 200", async () => {
   const panel = load({ listener: "calls late" });
   panel.startPage();
   await panel.pass(5);
@@ -40,7 +40,7 @@ Deno.test("add-on page: when the storage is ready after 8 s, the panel asks agai
   assertEquals(panel.happened(), [...asks, "stores 2000008 Amelia", "shows the add-on"]);
 });
 
-Deno.test("add-on page: without a name at first, the panel asks after 5 s about the one that is there", async () => {
+Deno.test("panel page: without a name at first, the panel asks after 5 s about the one that is there", async () => {
   const panel = load({ name: "" });
   panel.startPage();
   await panel.pass(4);
@@ -50,7 +50,7 @@ Deno.test("add-on page: without a name at first, the panel asks after 5 s about 
   assertEquals(panel.happened(), [CHECKING, "asks about Amelia"]);
 });
 
-Deno.test("add-on page: the panel asks about a typed name, and does not ask again after 5 s", async () => {
+Deno.test("panel page: the panel asks about a typed name, and does not ask again after 5 s", async () => {
   const panel = load({ name: "", listener: "never calls" });
   panel.startPage();
   panel.setName("Amelia");
@@ -59,7 +59,7 @@ Deno.test("add-on page: the panel asks about a typed name, and does not ask agai
   assertEquals(panel.happened(), [CHECKING, "asks about Amelia"]);
 });
 
-Deno.test("add-on page: when the name is emptied, the asking ends, and the panel locks", async () => {
+Deno.test("panel page: when the name is emptied, the asking ends, and the panel locks", async () => {
   const panel = load();
   panel.startPage();
   panel.setName("");
@@ -68,7 +68,7 @@ Deno.test("add-on page: when the name is emptied, the asking ends, and the panel
   assertEquals(panel.happened(), [CHECKING, "asks about Amelia", "shows: Enter your name."]);
 });
 
-Deno.test("add-on page: two add-ons on a page ask for their own product, and each keeps its own 200", async () => {
+Deno.test("panel page: two add-ons on a page ask for their own product, and each keeps its own 200", async () => {
   const otherPage = ON_PAGE.replace(PRODUCT, OTHER_PRODUCT);
   const panel = load({ scripts: [PANEL, ON_PAGE, PANEL, otherPage] });
   const [asks, otherAsks] = ["asks about Amelia", "asks about Amelia (the other add-on)"];

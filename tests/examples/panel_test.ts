@@ -1,6 +1,6 @@
 /**
  * `examples/add-on/panel.js`, which asks the service from a panel of the simulator. The rules in the
- * titles are those of the page.
+ * titles are those of README.md, beside it.
  */
 import { assertEquals } from "@std/assert";
 import { load, type Simulator } from "../support/simulator.ts";

@@ -1,6 +1,6 @@
 /**
- * When a lookup asks the Data API, over which pool of connections, and with which secret key, in exact
- * time. (`real_connections_test.ts` shows that a new pool heals connections that have gone bad.)
+ * When a lookup asks the Data API, over which pool of connections, and with which secret key, in
+ * exact time. (`real_connections_test.ts` shows that a new pool heals connections that went bad.)
  */
 import { assertEquals } from "@std/assert";
 import * as lookups from "../support/lookups.ts";
@@ -8,11 +8,12 @@ import * as lookups from "../support/lookups.ts";
 const { html, JWT_401, KILLED, REJECTED, ROW, runLookups, SILENCE } = lookups;
 
 /**
- * When lookups begin, in milliseconds, and what the Data API sends for each query, of which the last
- * answer repeats. Then when each query is sent, over which pool, and which pools are open in the end.
+ * When lookups begin, in milliseconds, and what the Data API sends for each query, of which the
+ * last answer repeats. Then when each query is sent, over which pool, and which pools are open in
+ * the end.
  *
- * The attempts of a lookup are due 0, 50, 500, 1,400, 2,850 and 4,300 ms after its beginning. Each of
- * them, except the first, is delayed by 250 ms times `random`, which is what `Math.random` returns.
+ * The attempts of a lookup are due 0, 50, 500, 1,400, 2,850 and 4,300 ms after its beginning. Each
+ * of them, except the first, is delayed by 250 ms times `random`, which `Math.random` returns.
  * Pool 1 is made at 0 ms, and pool 0 is Deno's own. At most `canMake` pools can be made. A failure
  * that may pass replaces a pool that is at least 300 ms old.
  */

@@ -30,6 +30,7 @@ const SLOW = times(9, BYTE, { pauseMs: 9_000 });
  */
 const ROWS: { when: string; declared?: string; arrives: Part[]; gives: string; atMs: number }[] = [
   { when: "16 KiB in pieces", arrives: times(16, { size: KIB }), gives: "16384 bytes", atMs: 0 },
+  { when: "20 KiB in two pieces", arrives: times(2, { size: 10 * KIB }), gives: "413", atMs: 0 },
   // Up to 256 KiB are read to their end before the response, and a longer body is not.
   { when: "256 KiB", arrives: [...KIB_256, { pauseMs: 400 }], gives: "413", atMs: 400 },
   { when: "over 256 KiB", arrives: [...KIB_256, BYTE, { pauseMs: 400 }], gives: "413", atMs: 0 },

@@ -42,6 +42,7 @@ const TRANSIENT: Failure[] = [
   { when: "a 503 error", answer: KILLED, code: "57P01" },
   { when: "a 504 page", answer: html(504), code: "http_504" },
   { when: "a 522 page", answer: html(522), code: "http_522" }, // Cloudflare's.
+  { when: "a 530 page", answer: html(530), code: "http_530" },
   // What PostgREST sends for the queries in flight when PostgreSQL crashes.
   { when: "a 400 with an empty code", answer: error(400, ""), code: "http_400" },
   { when: "a PGRST303", answer: lookups.JWT_401, code: "PGRST303" },

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, request } from "node:http";
 import process from "node:process";
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { run } from "../../tools/command.ts";
+import { run, VERSIONS } from "../../tools/command.ts";
 import { startFunction } from "../../tools/function_process.ts";
 import { listenOnLoopback, serveOnLoopback } from "../../tools/loopback.ts";
 import * as project from "../../tools/project.ts";
@@ -138,7 +138,8 @@ Deno.test("start: while it runs", async (test) => {
     const second = await startAndEnd("--port", new URL(start.url).port);
     assertEquals(second.code, 1, "exit code");
     // 8321 is only an example of another port.
-    assertStringIncludes(second.stderr, "Or take another port: deno task start --port 8321");
+    const advice = `Or take another port: npx -y deno@${VERSIONS.deno} task start --port 8321`;
+    assertStringIncludes(second.stderr, advice);
   });
 
   const file = new URL(`${FUNCTION_FOLDER_PATH}responses.ts`, clone.url);

@@ -24,7 +24,7 @@ Deno.test("table: curr_user has the collation C, which compares byte by byte", a
   assertEquals(rows, [{ collation_name: "C" }]);
 });
 
-// `LOOKUP.sql` is what the Data API makes of the lookup's query.
+// `LOOKUP.sql` asks what the Data API's statement asks.
 Deno.test("table: at 20,000 keys the lookup reads only the index", async () => {
   // A quarter of these keys has no user, as in a table of a shop.
   await database.exec(`

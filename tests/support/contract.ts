@@ -41,7 +41,7 @@ export const LIMITS = {
   lookupMs: 5_000, // With all attempts.
 };
 
-/** The lookup of one user's key: how the Data API is asked, and what PostgreSQL then runs. */
+/** The lookup of one user's key: how the Data API is asked, and the same question in SQL. */
 export const LOOKUP = {
   project_id: "0d5c8f3e-27b1-4c6a-9e84-b1f6720a3d59",
   curr_user: "Zoë & Co.",

@@ -24,8 +24,8 @@ export async function readBlocks(page: string, language: string, heading = "") {
 }
 
 /**
- * Fills in the placeholders of code, such as `<project_id>`. `apiUrl` takes the place of each address
- * of the service.
+ * Fills in the placeholders of code, such as `<project_id>`. `apiUrl` takes the place of the first
+ * address of the service.
  */
 export function fillIn(code: string, values: Record<string, string>, apiUrl = ""): string {
   const address = /https:..(<ref>.supabase.co|<service>)|http:..127.0.0.1:54321/;

@@ -14,7 +14,7 @@ import { askAt, sendTo } from "./requests.ts";
 
 const { TEST_SERVICE, ...env } = Deno.env.toObject();
 
-/** For tests that write: whether they may not, on a hosted project without a secret key. */
+/** Whether tests may not write: on a hosted project without a secret key. */
 export const isReadOnly = TEST_SERVICE === "remote" && !env.TEST_SECRET_KEY;
 
 /** The address, which is known once a test runs, and the API keys: "" if none is given. */

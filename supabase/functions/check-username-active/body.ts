@@ -13,7 +13,7 @@ const MAX_BODY_MS = 10_000;
  * Reads the body of a request.
  *
  * @param request The request. Of its headers, only those about the body's length are looked at.
- * @returns The whole body. Or the name of the response that says why there is none: the body is
+ * @returns The whole body, or the name of the response that says why there is none: the body is
  * too long (or comes in more than 4,096 tiny pieces), breaks off, or is not whole within 10 s.
  */
 export async function readBody(

@@ -37,7 +37,7 @@ function parseSecretKeys(text: string | undefined) {
 /** Cuts white space off the keys of a variable, and leaves out those that are empty. */
 function clean(variable: string, keys: (string | null | undefined)[]): string[] {
   const trimmed = keys.map((key) => key?.trim() ?? "").filter((key) => key !== "");
-  // With such a key, each request would fail before it is sent, and no other key would be tried.
+  // With any other key, each request would fail before it is sent, and no other key would be tried.
   if (trimmed.every((key) => /^[!-~]+$/.test(key))) return trimmed;
   throw cannotStart(`${variable} has a secret key that no HTTP header can carry`);
 }

@@ -26,8 +26,8 @@ export type Answer = { isActive: boolean } | { failure: Failure; mayPass: boolea
  * @param secretKeys The secret keys for the Data API, at least one. The first one is used until the
  * Data API rejects it, and then the next one. They are never logged and never sent to a caller.
  * @param pool Returns the pool of connections for the next request.
- * @returns A function that asks once, and once more with each other key if the Data API rejects the
- * key in use. It never rejects: an error, also that of an aborted signal, is a failure.
+ * @returns A function that asks with the key in use and, as long as the Data API rejects the key,
+ * once with each other key. It never rejects: an error, also that of an aborted signal, is a failure.
  */
 export function createQuery(url: string, secretKeys: string[], pool: () => Pool) {
   const fetchDataApi: typeof fetch = async (input, init) => {
