@@ -23,12 +23,14 @@ const AMELIAS_RESPONSE = ok(AMELIAS_ROW);
 const CUT = AMELIAS_RESPONSE.slice(0, -1);
 const IN_GZIP = `${OK}Content-Encoding: gzip\r\n\r\n${gzipSync(AMELIAS_ROW).toString("latin1")}`;
 const REDIRECT = AMELIAS_RESPONSE.replace("200 OK", "307 Elsewhere\r\nLocation: /");
-const REJECTED = AMELIAS_RESPONSE.replace("200 OK", "401 Unauthorized");
+// With `close`, because the next key is tried at once, over a connection that would end meanwhile.
+const REJECTED = ok('{"message":"Invalid API key"}')
+  .replace("200 OK", "401 Unauthorized\r\nConnection: close");
 
 /**
  * What the Data API sends for each query of a lookup of Amelia, byte for byte, before it closes the
- * connection, of which the last text repeats. Then the secret keys of the queries, the response of the
- * function, and what it logs. The function has the secret keys `{"b":"B","default":"A"}`.
+ * connection. The last text repeats. Then the secret keys of the queries, the function's response,
+ * and what the function logs. The function has the secret keys `{"b":"B","default":"A"}`.
  */
 const RESPONSES = [
   { when: "a drop, then her row", answers: ["", AMELIAS_RESPONSE], keys: "AA", response: ACTIVE },
