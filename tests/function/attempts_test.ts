@@ -2,7 +2,7 @@
  * When a lookup asks the Data API, over which pool of connections, and with which secret key, in
  * exact time. (`real_connections_test.ts` shows that a new pool heals connections that went bad.)
  */
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import * as lookups from "../support/lookups.ts";
 
 const { html, JWT_401, KILLED, REJECTED, ROW, runLookups, SILENCE } = lookups;
@@ -19,10 +19,11 @@ const { html, JWT_401, KILLED, REJECTED, ROW, runLookups, SILENCE } = lookups;
  */
 const ATTEMPTS = [
   {
-    when: "only 503s",
+    when: "only 503s, with the longest delays",
     answers: [KILLED],
-    at: [0, 50, 500, 1_400, 2_850, 4_300],
-    over: [1, 1, 1, 2, 2, 2], // At 500 ms, pool 1 is replaced. A lookup replaces one pool at most.
+    random: 1,
+    at: [0, 300, 750, 1_650, 3_100, 4_550],
+    over: [1, 1, 2, 2, 2, 2], // At 300 ms, pool 1 is replaced. A lookup replaces one pool at most.
     open: [2],
   },
   {
@@ -125,6 +126,7 @@ Deno.test("attempts: the key in use is used until it is rejected, then the next 
     KEYS.map(({ asks }) => asks),
   );
   assertEquals(log.length, 1, "failed lookups");
+  assert(queries.every(({ pool }) => pool === 1), "a rejected key brings new connections");
 });
 
 // If each of the lookups that A's 401 reaches moved on by one key, 41 moves would not end at B.
