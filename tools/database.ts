@@ -7,8 +7,8 @@ import { PROJECT } from "./project.ts";
 export type Database = { exec(sql: string): Promise<unknown> };
 
 /**
- * Gives an empty database the Data API's roles, as a hosted project has them. A setting of the project
- * decides what it grants them on each new table in `public`: everything or nothing.
+ * Gives an empty database the Data API's roles, as a hosted project has them. A setting of the
+ * project decides what it grants them on each new table in `public`: everything or nothing.
  */
 export async function addRoles(db: Database, onNewTables: "all" | "nothing") {
   const roles = "anon, authenticated, service_role";

@@ -68,7 +68,7 @@ async function withExactName(request: Request): Promise<Request> {
   return new Request(url, { method, headers, body: await request.text() || null });
 }
 
-/** For a row that a check of the table refuses, PostgREST responds with 400, `@supabase/lite` with 500. */
+/** If a check of the table refuses a row, PostgREST responds with 400, and `@supabase/lite` with 500. */
 async function withPostgrestStatus(response: Response): Promise<Response> {
   if (response.status !== 500) return response;
   const text = await response.text();

@@ -40,14 +40,14 @@ for (const { name, shows } of PANELS) {
   test(`panel page: in Chromium, two panels for ${name}`, async () => {
     const withFunctions = (addOn: string, product: string) =>
       onService(ON_PAGE).replace(SEEDED.project_id, product).replace(
-        /(?=\/\/ Your functions)/,
+        "// Your functions",
         `const readName = () => ${JSON.stringify(name)};
         const showText = (text) => {
           ${addOn} = text;
           document.title = first + " [" + second + "]";
         };
         const showAddOn = () => showText("The add-on");
-        `,
+        $&`,
       );
     const page = `<!doctype html><meta charset="utf-8">
       <script>let first, second; ${STAND_INS}</script>

@@ -10,8 +10,8 @@ const LEGACY_UNUSABLE = "SUPABASE_SERVICE_ROLE_KEY has a secret key that no HTTP
 
 type Environment = { list?: string; legacy?: string; url?: "" | null; gives: string[] | string };
 /**
- * SUPABASE_SECRET_KEYS, SUPABASE_SERVICE_ROLE_KEY and SUPABASE_URL; and the secret keys that result,
- * in the order of their use, or the error. No error quotes a value.
+ * SUPABASE_SECRET_KEYS, SUPABASE_SERVICE_ROLE_KEY and SUPABASE_URL (null is not set). Then the
+ * secret keys that result, in the order of their use, or the error. No error quotes a value.
  */
 const ENVIRONMENTS: Environment[] = [
   { list: '{"b":"B","default":"A","c":"C"}', legacy: "L", gives: ["A", "B", "C"] },

@@ -50,7 +50,7 @@ async function makeFunction(code: string) {
   return folder;
 }
 
-/** Waits until a process has ended. The signal 0 ends nothing, and throws if there is no process. */
+/** Waits until a process has ended. Signal 0 ends nothing, and throws if there is no process. */
 const waitForEnd = (pid: number) =>
   waitUntil(
     `process ${pid} to end`,

@@ -98,8 +98,8 @@ export function load({
     keepAsk: (ask: () => void) => askAgain = ask,
   };
   const globals = { ...itsOwn, ...page };
-  // The page's `ask` is inside of a function, and an add-on's own code, which calls it, stands there
-  // in the place of a comment. This line is the test's own code: it lets `askAgain` call `ask`.
+  // The page's `ask` is inside of a function. The code of an add-on, which calls it, stands there in
+  // the place of a comment. This line is the test's code there: it lets `askAgain` call `ask`.
   const onPage = ON_PAGE.replace("// Your functions", "keepAsk(ask); $&");
   // As in a browser, an error ends the page's script, and not the timers that it has started.
   const code = `${scripts.join("\n")}
