@@ -11,6 +11,9 @@ create table public.activation_keys (
   -- With the collation "C", the index on this column does not depend on the version of a collation
   -- library, whatever the locale of the database is: an upgrade of the library cannot corrupt it.
   curr_user text collate "C",
+  -- With this number, the rows can give back to a back end the orders that it has lost. The lookup
+  -- does not read it.
+  order_number text,
   created_at timestamptz not null default now(),
   constraint activation_keys_curr_user_length check (char_length(curr_user) between 1 and 256)
 );
@@ -22,6 +25,8 @@ comment on column public.activation_keys.id is
 comment on column public.activation_keys.project_id is 'The product that the key unlocks.';
 comment on column public.activation_keys.curr_user is
   'The name of the user who has activated the key, exactly as the add-on sends it. Null until the key is activated.';
+comment on column public.activation_keys.order_number is
+  'The number of the back end''s order of this key. Null for a key without an order.';
 comment on column public.activation_keys.created_at is 'When the key was issued.';
 
 -- The index has both columns that the lookup reads, so PostgreSQL can use an index-only scan. Keys
