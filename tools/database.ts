@@ -1,5 +1,6 @@
 /** PostgreSQL without Docker (PGlite), with the migrations of the project. */
 import { PGlite } from "@electric-sql/pglite";
+import { PGLiteSocketServer } from "@electric-sql/pglite-socket";
 import { globSync } from "node:fs";
 import { PROJECT } from "./project.ts";
 
@@ -42,4 +43,12 @@ export async function openDatabase() {
   await addRoles(db, "all");
   await runFiles(db, ...MIGRATIONS);
   return db;
+}
+
+/** Lets programs of this machine connect to a PostgreSQL (PGlite). Disposing ends that. */
+export async function serveDatabase(db: PGlite) {
+  const server = new PGLiteSocketServer({ db, host: "127.0.0.1", port: 0, maxConnections: 20 });
+  await server.start();
+  const url = `postgres://postgres@${server.getServerConn()}/postgres?sslmode=disable`;
+  return { url, [Symbol.asyncDispose]: () => server.stop() };
 }
