@@ -1,6 +1,6 @@
-// Asks once, with libcurl and nlohmann/json, from a plugin of X-Plane for instance. Before a plugin
-// starts a thread, it calls curl_global_init(CURL_GLOBAL_DEFAULT) once. On Linux and macOS, compile it
-// with -fvisibility=hidden. Otherwise, another plugin may call this `ask` in the place of its own.
+// Asks once, with libcurl and nlohmann/json. A plugin calls curl_global_init(CURL_GLOBAL_DEFAULT) once,
+// before it starts a thread. On Linux and macOS, compile it with -fvisibility=hidden, because another
+// plugin may have an `ask`, too.
 #include <atomic>
 #include <string>
 
@@ -14,9 +14,8 @@
 constexpr char SERVICE[] = "https://<ref>.supabase.co/functions/v1/check-username-active";
 constexpr char PROJECT_ID[] = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
 
-// When the plugin starts (XPluginEnable), set this to false, because a plugin that was unloaded can
-// stay in memory, with the old value. When it stops (XPluginDisable), set this to true, and then join
-// the thread that asks: `ask` ends within a second, or once the resolver gives up while DNS is silent.
+// A plugin that stops sets this to true, and joins the thread that asks: `ask` then ends within a
+// second, or once the resolver gives up while DNS is silent. One that starts sets this to false.
 std::atomic<bool> isUnloading{false};
 
 static size_t onBody(char*, size_t, size_t, void*) { return 0; }  // Ends the transfer at the body.

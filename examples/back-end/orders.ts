@@ -124,7 +124,7 @@ export function createOrders(run: Run, url: string, secretKey: string) {
     // If null were sent, a request that arrives late could empty the name of a first use.
     const row = { id: key, project_id, order_number: number, curr_user: name ?? noName };
     if (refunded) await sendDelete(key);
-    else await send("POST", "on_conflict=id&select=id", row);
+    else await send("POST", "select=id", row);
     const [now] = await run(READ, { number });
     if (JSON.stringify(now) === JSON.stringify(order)) return order;
     // It has changed meanwhile. If it were not written again, the older of two writes could stay.

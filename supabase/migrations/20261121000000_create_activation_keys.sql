@@ -39,7 +39,8 @@ create index activation_keys_lookup_idx
 -- `anon` and `authenticated` would see no row even if they were granted the table.
 alter table public.activation_keys enable row level security;
 
--- What a new table grants by default depends on a setting of the Supabase project. Everything is
--- taken away first, so that the same rights result whatever that setting is.
+-- What a new table grants to these roles by default depends on a setting of the Supabase project.
+-- Everything is taken from them first, so that they have the same rights whatever that setting is. (A
+-- role of your own keeps what your default privileges grant it.)
 revoke all on table public.activation_keys from public, anon, authenticated, service_role;
 grant select, insert, update, delete on table public.activation_keys to service_role;

@@ -48,9 +48,8 @@ for (const { who, apikey } of CALLERS) {
     test(`key: with ${who}, nobody can ${verb} one`, async () => {
       await using product = await service.issueKeys(["Amelia"]);
       const { project_id } = product;
-      const search = method === "POST" ? "" : `?project_id=eq.${project_id}`;
+      const path = `activation_keys${method === "POST" ? "" : `?project_id=eq.${project_id}`}`;
       const json = row && { project_id, ...row };
-      const path = `activation_keys${search}`;
       const { status, text } = await service.callDataApi(method, path, json, apikey);
       assert(status === 401 || status === 403, `${status} ${text}`); // Some services send 401.
       await assertResponse(service.ask(project_id, "Amelia"), ACTIVE);

@@ -2,7 +2,9 @@
  * What is sent, and the response: the contract's tables in README.md. Tested elsewhere are the 408
  * (`body_test.ts`) and the 500 (`real_connections_test.ts`).
  */
+import { assertEquals } from "@std/assert";
 import * as CONTRACT from "../support/contract.ts";
+import { getSchema } from "../support/pages.ts";
 import { assertResponse } from "../support/requests.ts";
 import * as service from "../support/service_under_test.ts";
 
@@ -59,6 +61,7 @@ const POSTS: Posts[] = [
     bodies: {
       "another user": body({ username: "somebody else" }),
       "another product": body({ project_id: crypto.randomUUID() }),
+      "a name of one code point": body({ username: PLANE }),
       "a name of 256 code points": body({ username: "a".repeat(256) }),
       "256 code points beyond the BMP": body({ username: PLANE.repeat(256) }),
       "a line break in the name": body({ username: "a\nb" }),
@@ -145,6 +148,18 @@ for (const { response, because, bodies } of POSTS) {
     addTest(`${when} → ${response.status}: ${because}`, { body: content }, response);
   }
 }
+
+// No schema says what is JSON, or forbids U+0000 and lone surrogates.
+Deno.test("openapi.yaml: its schema takes the bodies that get 200 or 499, and refuses those that get 400", () => {
+  const takes = getSchema("ActivationCheck");
+  for (const { response, bodies } of POSTS) {
+    if (response === CONTRACT.INVALID_JSON || response === CONTRACT.TOO_LARGE) continue;
+    for (const [when, content] of Object.entries(bodies)) {
+      if (typeof content !== "string" || /^\ufeff?$|\\u0000|\\ud\w{3}/.test(content)) continue;
+      assertEquals(takes(JSON.parse(content.replace("\ufeff", ""))), response.status !== 400, when);
+    }
+  }
+});
 
 const { METHOD_NOT_ALLOWED } = CONTRACT;
 /** Other requests, which are a POST by default, and the response to each of them. */

@@ -1,10 +1,10 @@
-/** The pages and `docs/openapi.yaml` match the project. */
+/** The pages, `docs/openapi.yaml` and `supabase/config.toml` match the project. */
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { parse } from "@std/yaml";
-import { CHECK_PATH, PROJECT, SEEDED } from "../../tools/project.ts";
+import { parse } from "@std/toml";
+import { CHECK_PATH, LOCAL_SERVICE, PROJECT } from "../../tools/project.ts";
 import * as CONTRACT from "../support/contract.ts";
-import { PAGES, readPage } from "../support/pages.ts";
+import { getSchema, OPENAPI, PAGES, readPage } from "../support/pages.ts";
 
 const { LIMITS, LOOKUP: _, ...RESPONSES } = CONTRACT;
 
@@ -80,21 +80,32 @@ const document = await readPage("docs/openapi.yaml");
 Deno.test("openapi.yaml: it is a valid document", async () =>
   assertEquals(await new Validator().validate(document), { valid: true }));
 
-Deno.test("openapi.yaml: it has the contract's responses to a POST, and its limits", () => {
-  const { paths, components } = parse(document);
-  const { required, properties } = components.schemas.ActivationCheck;
-  assertEquals(required, Object.keys(SEEDED));
-  assertMatch(SEEDED.project_id, new RegExp(properties.project_id.pattern));
-  const { responses } = paths[CHECK_PATH].post;
+// The schema of the request is tested in `request_test.ts`.
+Deno.test("openapi.yaml: it has the contract's responses to a POST, its limits, and the local stack", () => {
+  const { responses } = OPENAPI.paths[CHECK_PATH].post;
   const statuses = ["200", "400", "408", "413", "499", "500", "default"];
   assertEquals(Object.keys(responses).sort(), statuses);
   for (const { status, body } of Object.values(RESPONSES)) {
     if (status === 204 || status === 405) continue; // Responses to other methods than POST.
-    const documented = JSON.stringify(responses[status]);
-    assertStringIncludes(documented, JSON.stringify(body), `status ${status}`);
+    const { schema, ...examples } = responses[status].content["application/json"];
+    assertStringIncludes(JSON.stringify(examples), JSON.stringify(body), `status ${status}`);
+    const name = status === 200 ? "Active" : "ErrorMessage";
+    assertEquals(schema.$ref, `#/components/schemas/${name}`);
+    const matches = getSchema(name);
+    const others = [{}, { success: false }, { error: 1 }];
+    assertEquals([body, ...others].map((json) => matches(json)), [true, false, false, false]);
   }
-  assertStringIncludes(document, `maxLength: ${LIMITS.name}`);
-  assertStringIncludes(document, `than ${LIMITS.bodyBytes / 1024} KiB`);
-  assertStringIncludes(document, `within ${LIMITS.bodyMs / 1000} s`);
-  assertStringIncludes(document, `than ${LIMITS.lookupMs / 1000} s`);
+  const { bodyMs, bodyBytes, lookupMs, name } = LIMITS;
+  const [seconds, size] = [`${bodyMs / 1000} s`, `${bodyBytes / 1024} KiB`];
+  // The first number is how long an add-on waits, which is as long as a body may take.
+  const numbers = [seconds, size, seconds, size, `${lookupMs / 1000} s`, `${name} code points`];
+  assertEquals(document.match(/\d+ (s\b|KiB|code points)/g)?.slice(), numbers);
+  assertEquals(OPENAPI.servers[1].url, LOCAL_SERVICE.API_URL);
+});
+
+Deno.test("config.toml: `supabase start` has the port of the local stack, and its seed is a file", async () => {
+  const { api, db } = parse(await readPage("supabase/config.toml"));
+  assertEquals(`http://127.0.0.1:${api.port}`, LOCAL_SERVICE.API_URL);
+  assertEquals(db.seed.sql_paths, ["./seed.sql"]);
+  await readPage("supabase/seed.sql");
 });

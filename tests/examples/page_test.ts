@@ -4,7 +4,7 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { fileURLToPath } from "node:url";
 import { run } from "../../tools/command.ts";
 import { serveOnLoopback } from "../../tools/loopback.ts";
-import { SEEDED } from "../../tools/project.ts";
+import { LOCAL_SERVICE, SEEDED } from "../../tools/project.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { readBlocks, readPage } from "../support/pages.ts";
 import * as service from "../support/service_under_test.ts";
@@ -21,10 +21,22 @@ Deno.test("panel page: the simulator's engine, which knows ES2017, parses the co
   for (const code of [PANEL, ON_PAGE]) parse(code, { ecmaVersion: 2017 });
 });
 
-Deno.test("add-on page: JavaScript gets 200, and 499", async () => {
-  const ask = new Function(`${onService(EXAMPLE)}; return ask;`)();
-  assertEquals(await ask(SEEDED.username), 200);
-  assertEquals(await ask("nobody"), 499);
+Deno.test("add-on page: JavaScript gets 200 and 499, and waits 10 s at most", async () => {
+  const limitsMs: number[] = [];
+  const AbortSignal = { timeout: (ms: number) => void limitsMs.push(ms) };
+  const ask = new Function("AbortSignal", `${onService(EXAMPLE)}; return ask;`)(AbortSignal);
+  assertEquals([await ask(SEEDED.username), await ask("nobody")], [200, 499]);
+  assertEquals(limitsMs, [10_000, 10_000]);
+});
+
+Deno.test("add-on page: the servers for checks 6 and 7 take the place of the local stack", async () => {
+  const [lines = ""] = await readBlocks("examples/add-on/README.md", "sh", "Before you ship");
+  const { hostname, port } = new URL(LOCAL_SERVICE.API_URL);
+  for (const line of lines.split("\n")) {
+    const [, code = ""] = line.match(/^node -e "(.*)"$/) ?? [];
+    parse(code, { ecmaVersion: 2017 });
+    assertStringIncludes(code, `.listen(${port},'${hostname}')`);
+  }
 });
 
 /** What two add-ons on a page show for a name of `supabase/seed.sql`, the second one in brackets. */

@@ -7,103 +7,67 @@ import * as lookups from "../support/lookups.ts";
 
 const { html, JWT_401, KILLED, REJECTED, ROW, runLookups, SILENCE } = lookups;
 
+type Given = { answers: lookups.Answer[]; begin?: number[]; random?: number; canMake?: number };
+type Then = { at: number[]; over: number[]; open?: number[] };
 /**
- * When lookups begin, in milliseconds, and what the Data API sends for each query, of which the
- * last answer repeats. Then when each query is sent, over which pool, and which pools are open in
- * the end.
+ * Tests when each query is sent, over which pool of connections, and which pools are open in the end:
+ * that of the last query, if nothing else is said. The last answer repeats.
  *
  * The attempts of a lookup are due 0, 50, 500, 1,400, 2,850 and 4,300 ms after its beginning. Each
  * of them, except the first, is delayed by 250 ms times `random`, which `Math.random` returns.
  * Pool 1 is made at 0 ms, and pool 0 is Deno's own. At most `canMake` pools can be made. A failure
  * that may pass replaces a pool that is at least 300 ms old.
  */
-const ATTEMPTS = [
-  {
-    when: "only 503s, with the longest delays",
-    answers: [KILLED],
-    random: 1,
-    at: [0, 300, 750, 1_650, 3_100, 4_550],
-    over: [1, 1, 2, 2, 2, 2], // At 300 ms, pool 1 is replaced. A lookup replaces one pool at most.
-    open: [2],
-  },
-  {
-    when: "a 503 after 4,600 ms, when all other attempts are due, and then silence",
-    answers: [{ ...KILLED, afterMs: 4_600 }, SILENCE],
-    random: 1,
-    at: [0, 4_850],
-    over: [1, 2],
-    open: [2],
-  },
-  {
-    when: "a rejected key, and then a row: the second key is tried at once, over the same pool",
-    answers: [REJECTED, ROW],
-    begin: [1_000],
-    at: [1_000, 1_000],
-    over: [1, 1],
-    open: [1],
-  },
-  {
-    when: "a PGRST303, which does not reject a key, and then a row",
-    answers: [JWT_401, ROW],
-    at: [0, 50],
-    over: [1, 1],
-    open: [1],
-  },
-  { when: "a 403, which is final", answers: [html(403)], at: [0], over: [1], open: [1] },
-  {
-    when: "a 503 in two lookups within 299 ms, each followed by a row",
-    answers: [KILLED, ROW, KILLED, ROW],
-    begin: [1_000, 1_299],
-    at: [1_000, 1_050, 1_299, 1_349],
-    over: [1, 2, 2, 2],
-    open: [2],
-  },
-  {
-    when: "a 503 in two lookups 300 ms apart, each followed by a row",
-    answers: [KILLED, ROW, KILLED, ROW],
-    begin: [1_000, 1_300],
-    at: [1_000, 1_050, 1_300, 1_350],
-    over: [1, 2, 2, 3],
-    open: [3],
-  },
-  {
-    when:
-      "silence for 5 s, after which one of two lookups replaces the pool, and a third one again",
-    answers: [SILENCE],
-    begin: [0, 100, 6_000],
-    at: [0, 100, 6_000],
-    over: [1, 1, 2],
-    open: [3],
-  },
-  {
-    when: "silence, when no second pool can be made",
-    answers: [SILENCE],
-    begin: [0, 6_000],
-    canMake: 1,
-    at: [0, 6_000],
-    over: [1, 1],
-    open: [1],
-  },
-  {
-    when: "silence, when no pool can be made",
-    answers: [SILENCE],
-    begin: [0, 6_000],
-    canMake: 0,
-    at: [0, 6_000],
-    over: [0, 0],
-    open: [],
-  },
-];
-
-for (const { when, answers, begin = [0], random = 0, canMake = 99, at, over, open } of ATTEMPTS) {
+function test(when: string, { begin = [0], ...given }: Given, { at, over, open }: Then) {
   Deno.test(`attempts: ${when} → queries at ${at} ms, over pools ${over}`, async () => {
-    const options = { beginAt: begin, random, canMake, keys: ["key 1", "key 2"] };
-    const { queries, openPools } = await runLookups(answers, options);
+    const options = { beginAt: begin, random: 0, ...given, keys: ["key 1", "key 2"] };
+    const { queries, openPools } = await runLookups(given.answers, options);
     assertEquals(queries.map(({ atMs }) => atMs), at);
     assertEquals(queries.map(({ pool }) => pool), over, "pools");
-    assertEquals(openPools, open, "open pools");
+    assertEquals(openPools, open ?? over.slice(-1), "open pools");
   });
 }
+
+// At 300 ms, pool 1 is replaced. A lookup replaces one pool at most.
+test("only 503s, with the longest delays", { answers: [KILLED], random: 1 }, {
+  at: [0, 300, 750, 1_650, 3_100, 4_550],
+  over: [1, 1, 2, 2, 2, 2],
+});
+test("a 503 after 4,600 ms, when all other attempts are due, and then silence", {
+  answers: [{ ...KILLED, afterMs: 4_600 }, SILENCE],
+  random: 1,
+}, { at: [0, 4_850], over: [1, 2] });
+test("a rejected key, and then a row: the second key is tried at once, over the same pool", {
+  answers: [REJECTED, ROW],
+  begin: [1_000],
+}, { at: [1_000, 1_000], over: [1, 1] });
+test("a PGRST303, which does not reject a key, and then a row", { answers: [JWT_401, ROW] }, {
+  at: [0, 50],
+  over: [1, 1],
+});
+test("a 403, which is final", { answers: [html(403)] }, { at: [0], over: [1] });
+test("a 503 in two lookups within 299 ms, each followed by a row", {
+  answers: [KILLED, ROW, KILLED, ROW],
+  begin: [1_000, 1_299],
+}, { at: [1_000, 1_050, 1_299, 1_349], over: [1, 2, 2, 2] });
+test("a 503 in two lookups 300 ms apart, each followed by a row", {
+  answers: [KILLED, ROW, KILLED, ROW],
+  begin: [1_000, 1_300],
+}, { at: [1_000, 1_050, 1_300, 1_350], over: [1, 2, 2, 3] });
+test("silence for 5 s, after which one of two lookups replaces the pool, and a third one again", {
+  answers: [SILENCE],
+  begin: [0, 100, 6_000],
+}, { at: [0, 100, 6_000], over: [1, 1, 2], open: [3] });
+test("silence, when no second pool can be made", {
+  answers: [SILENCE],
+  begin: [0, 6_000],
+  canMake: 1,
+}, { at: [0, 6_000], over: [1, 1] });
+test("silence, when no pool can be made", {
+  answers: [SILENCE],
+  begin: [0, 6_000],
+  canMake: 0,
+}, { at: [0, 6_000], over: [0, 0], open: [] });
 
 /** Seconds one after the other: which of the keys A, B and C are valid, and which a lookup asks. */
 const KEYS = [

@@ -27,46 +27,6 @@ const REDIRECT = AMELIAS_RESPONSE.replace("200 OK", "307 Elsewhere\r\nLocation: 
 const REJECTED = ok('{"message":"Invalid API key"}')
   .replace("200 OK", "401 Unauthorized\r\nConnection: close");
 
-/**
- * What the Data API sends for each query of a lookup of Amelia, byte for byte, before it closes the
- * connection. The last text repeats. Then the secret keys of the queries, the function's response,
- * and what the function logs. The function has the secret keys `{"b":"B","default":"A"}`.
- */
-const RESPONSES = [
-  { when: "a drop, then her row", answers: ["", AMELIAS_RESPONSE], keys: "AA", response: ACTIVE },
-  {
-    when: "a row cut by a byte, then her row",
-    answers: [CUT, AMELIAS_RESPONSE],
-    keys: "AA",
-    response: ACTIVE,
-  },
-  // A hosted project compresses what it sends, because Deno allows that.
-  { when: "her row in gzip, without a length", answers: [IN_GZIP], keys: "A", response: ACTIVE },
-  // One query gets two responses. The first one, another caller's, has Bessie's row, and is rejected.
-  // The second attempt gets the empty list, which is Amelia's own.
-  {
-    when: "Bessie's row and then []",
-    answers: [ok(BESSIES_ROW) + ok("[]"), ok("[]")],
-    keys: "AA",
-    response: NOT_FOUND,
-  },
-  // This failure is final, so the row that would come next must not be asked for.
-  {
-    when: "a redirect, then her row",
-    answers: [REDIRECT, AMELIAS_RESPONSE],
-    keys: "A",
-    response: DATABASE_ERROR,
-    logs: '"code":"http_307","status":307',
-  },
-  {
-    when: "a 401 for each secret key",
-    answers: [REJECTED],
-    keys: "AB",
-    response: DATABASE_ERROR,
-    logs: '"code":"http_401","status":401',
-  },
-];
-
 let toSend: string[] = [];
 let keys = "";
 const server = createServer((socket) =>
@@ -83,7 +43,13 @@ const { url, output, ...edgeFunction } = await startFunction(dataApi.url, { env 
 Deno.test.afterAll(() => edgeFunction[Symbol.asyncDispose]());
 Deno.test.afterAll(() => dataApi[Symbol.asyncDispose]());
 
-for (const { when, answers, keys: expectedKeys, response, logs } of RESPONSES) {
+type Then = { keys: string; response: CONTRACT.Expected; logs?: string };
+/**
+ * Tests a lookup of Amelia. The Data API sends the answers, one for each query, byte for byte, and
+ * closes the connection each time. The last answer repeats. Then come the secret keys of the queries,
+ * the function's response, and what the function logs. Its secret keys are `{"b":"B","default":"A"}`.
+ */
+function test(when: string, answers: string[], { keys: expectedKeys, response, logs }: Then) {
   Deno.test(`real connections: ${when} → ${response.status}`, async () => {
     toSend = [...answers];
     keys = "";
@@ -94,6 +60,31 @@ for (const { when, answers, keys: expectedKeys, response, logs } of RESPONSES) {
     assertEquals(output().slice(before).replace(/(?<=_ms":)\d+/, "0"), line);
   });
 }
+
+test("a drop, then her row", ["", AMELIAS_RESPONSE], { keys: "AA", response: ACTIVE });
+test("a row cut by a byte, then her row", [CUT, AMELIAS_RESPONSE], {
+  keys: "AA",
+  response: ACTIVE,
+});
+// A hosted project compresses what it sends, because Deno allows that.
+test("her row in gzip, without a length", [IN_GZIP], { keys: "A", response: ACTIVE });
+// One query gets two responses. The first one, another caller's, has Bessie's row, and is rejected.
+// The second attempt gets the empty list, which is Amelia's own.
+test("Bessie's row and then []", [ok(BESSIES_ROW) + ok("[]"), ok("[]")], {
+  keys: "AA",
+  response: NOT_FOUND,
+});
+// This failure is final, so the row that would come next must not be asked for.
+test("a redirect, then her row", [REDIRECT, AMELIAS_RESPONSE], {
+  keys: "A",
+  response: DATABASE_ERROR,
+  logs: '"code":"http_307","status":307',
+});
+test("a 401 for each secret key", [REJECTED], {
+  keys: "AB",
+  response: DATABASE_ERROR,
+  logs: '"code":"http_401","status":401',
+});
 
 Deno.test("real connections: callers who hang up disturb nobody, and nothing is logged", async () => {
   toSend = [AMELIAS_RESPONSE];

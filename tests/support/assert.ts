@@ -1,4 +1,7 @@
-/** `@std/assert` from npm's `deno-std`, a third party's copy, with types for what the tests use. */
+/**
+ * `@std/assert`, with types for what the tests use. It comes from npm's `deno-std`, a third party's
+ * copy, because the tests have to run where JSR cannot be reached.
+ */
 import * as std from "deno-std/assert";
 
 export const assert: (expr: unknown, msg?: string) => asserts expr = std.assert;

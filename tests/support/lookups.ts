@@ -13,10 +13,7 @@ const time = FakeTimers.install({ toFake: ["Date", "performance", "setTimeout", 
 const { project_id, curr_user } = LOOKUP;
 export const SUPABASE_URL = "https://abcdefghijklmnopqrst.supabase.co";
 
-/**
- * What comes back for a query: a response, nothing at all, or a connection that is dropped. A body
- * that is a text is sent as it stands, any other as JSON.
- */
+/** What comes back for a query. A body that is a text is sent as it stands, any other as JSON. */
 export type Answer = { status: number; body: unknown; afterMs?: number } | "silence" | "drop";
 
 /** With its type, so that the tables of tests need none. */
@@ -59,14 +56,9 @@ export async function runLookups(
     log: [] as string[],
   };
   const fetch = (url: string, init: Request & { client?: { pool: number } }) => {
-    const request = { ...init, url };
-    const key = request.headers.get("apikey")!;
-    const nth = seen.queries.push({
-      atMs: performance.now(),
-      pool: init.client?.pool ?? 0,
-      key,
-      request,
-    });
+    const [key, pool] = [init.headers.get("apikey")!, init.client?.pool ?? 0];
+    const query = { atMs: performance.now(), pool, key, request: { ...init, url } };
+    const nth = seen.queries.push(query);
     const answer = Array.isArray(answers) ? answers[nth - 1] ?? answers.at(-1)! : answers(key);
     if (answer === "drop") return Promise.reject(new TypeError(answer));
     return new Promise((resolve, reject) => {
@@ -75,8 +67,7 @@ export async function runLookups(
       const { status, body, afterMs } = answer;
       const text = typeof body === "string" ? body : JSON.stringify(body);
       const respond = () => resolve(new Response(text, { status }));
-      if (afterMs) setTimeout(respond, afterMs);
-      else respond();
+      afterMs ? setTimeout(respond, afterMs) : respond();
     });
   };
   let made = 0;
@@ -84,8 +75,7 @@ export async function runLookups(
     if (made === canMake) throw new TypeError("Deno.createHttpClient is not a function");
     const pool = ++made;
     seen.openPools.push(pool);
-    const close = () => seen.openPools = seen.openPools.filter((open) => open !== pool);
-    return { pool, close };
+    return { pool, close: () => seen.openPools = seen.openPools.filter((open) => open !== pool) };
   };
 
   time.reset();
