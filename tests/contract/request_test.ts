@@ -161,30 +161,15 @@ Deno.test("openapi.yaml: its schema takes the bodies that get 200 or 499, and re
   }
 });
 
-const { METHOD_NOT_ALLOWED } = CONTRACT;
-/** Other requests, which are a POST by default, and the response to each of them. */
-const REQUESTS: { when: string; init: RequestInit; response: CONTRACT.Expected }[] = [
-  {
-    when: "a POST with credentials, which are ignored",
-    init: { body: body(), headers: { Authorization: "Bearer x", apikey: "x" } },
-    response: CONTRACT.ACTIVE,
-  },
-  // Rarer methods are not sent, because a hosted project itself responds to some of them.
-  { when: "GET", init: { method: "GET" }, response: METHOD_NOT_ALLOWED },
-  { when: "PUT", init: { method: "PUT", body: body() }, response: METHOD_NOT_ALLOWED },
-  { when: "PATCH", init: { method: "PATCH", body: body() }, response: METHOD_NOT_ALLOWED },
-  { when: "DELETE", init: { method: "DELETE", body: body() }, response: METHOD_NOT_ALLOWED },
-  {
-    // It has no `Origin` header, because a gateway may answer a request with that header itself.
-    when: "OPTIONS, which is the method of a preflight",
-    init: { method: "OPTIONS" },
-    response: CONTRACT.PREFLIGHT,
-  },
-];
-
-for (const { when, init, response } of REQUESTS) {
-  addTest(`${when} → ${response.status}`, init, response);
+const headers = { Authorization: "Bearer x", apikey: "x" };
+addTest("credentials, which are ignored → 200", { body: body(), headers }, CONTRACT.ACTIVE);
+// Rarer methods are not sent, because a hosted project itself responds to some of them.
+for (const method of ["GET", "PUT", "PATCH", "DELETE"]) {
+  const init = { method, body: method === "GET" ? null : body() };
+  addTest(`${method} → 405`, init, CONTRACT.METHOD_NOT_ALLOWED);
 }
+// It has no `Origin` header, because a gateway may answer a request with that header itself.
+addTest("OPTIONS, as in a preflight → 204", { method: "OPTIONS" }, CONTRACT.PREFLIGHT);
 
 function addTest(name: string, init: RequestInit, response: CONTRACT.Expected) {
   Deno.test({

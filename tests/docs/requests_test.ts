@@ -5,7 +5,8 @@
  */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { readCommand } from "../support/operators.ts";
-import { fillIn, readBlocks, sendRequest } from "../support/pages.ts";
+import { CHECK_PATH } from "../../tools/project.ts";
+import { fillIn, readBlocks } from "../support/pages.ts";
 import { runLine } from "../support/processes.ts";
 import * as service from "../support/service_under_test.ts";
 
@@ -22,12 +23,13 @@ Deno.test("requests: the curl that ends a deployment → 499", async () => {
 
 Deno.test("requests: the monitor's POST → 200 for a name with a key, and 499 for another one", async () => {
   await using monitor = await service.issueKeys(["monitor"]);
-  const { project_id } = monitor;
   const [post = ""] = await readBlocks("docs/operate.md", "http", "The monitor");
-  const statusFor = async (name: string) =>
-    parseInt(await sendRequest(filled(post, { project_id, name })));
-  assertEquals(await statusFor("monitor"), 200);
-  assertEquals(await statusFor("nobody"), 499);
+  const [head, body = ""] = post.split("\n\n");
+  assertEquals(head, `POST https://<service>${CHECK_PATH}\nContent-Type: application/json`);
+  for (const [name, status] of [["monitor", 200], ["nobody", 499]] as const) {
+    const init = { body: fillIn(body, { project_id: monitor.project_id, name }) };
+    assertEquals((await service.send(init)).status, status);
+  }
 });
 
 // The unused key of `supabase/seed.sql`. Each start of the local stack has it anew.

@@ -67,7 +67,8 @@ export async function runLookups(
       const { status, body, afterMs } = answer;
       const text = typeof body === "string" ? body : JSON.stringify(body);
       const respond = () => resolve(new Response(text, { status }));
-      afterMs ? setTimeout(respond, afterMs) : respond();
+      if (afterMs) setTimeout(respond, afterMs);
+      else respond();
     });
   };
   let made = 0;

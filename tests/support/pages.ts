@@ -43,16 +43,3 @@ export function fillIn(code: string, values: Record<string, string>, apiUrl = ""
   }
   return filled;
 }
-
-/**
- * Sends a request of a page: a line with the method and the address, headers, an empty line, and a
- * body. Returns the status and the body of the response, with a blank between them.
- */
-export async function sendRequest(request: string): Promise<string> {
-  const [head = "", body = null] = request.split("\n\n");
-  const [first = "", ...lines] = head.split("\n");
-  const [method = "", url = ""] = first.split(" ");
-  const headers = lines.map((line) => line.split(": ") as [string, string]);
-  const response = await fetch(url, { method, headers, body });
-  return `${response.status} ${await response.text()}`;
-}

@@ -34,12 +34,7 @@ export async function runStart(folder: URL, ...options: string[]) {
  * For tests of something that takes a while: waits until a condition holds. If it does not within
  * `maxS` seconds, throws an error that says for what it has waited, and what was printed meanwhile.
  */
-export async function waitUntil(
-  what: string,
-  holds: () => unknown,
-  printed = () => "",
-  maxS = 60,
-) {
+export async function waitUntil(what: string, holds: () => unknown, printed = () => "", maxS = 60) {
   const giveUpAt = performance.now() + 1_000 * maxS;
   while (!await holds()) {
     if (performance.now() < giveUpAt) await sleep(50);

@@ -79,14 +79,10 @@ export function load({
     XMLHttpRequest,
     console: { error: (text: string) => record(text.replace(/.*: /, "logs ")) },
     Math: { __proto__: Math, random: () => random },
-    RegisterViewListener(_name: string, onReady: () => void) {
+    RegisterViewListener(_name: string, onReady: (isReady?: boolean) => void) {
       if (listener === "throws") throw new Error(listener);
       if (listener === "calls") onReady();
-      if (listener !== "calls late") return;
-      setTimeout(() => {
-        isReady = true;
-        onReady();
-      }, 8_000);
+      if (listener === "calls late") setTimeout(() => onReady(isReady = true), 8_000);
     },
     ...(hasStorage && storage), // Otherwise, the names are not defined, and using them throws.
   };
