@@ -3,8 +3,7 @@
 /** What npx runs, here and on the pages. Dependabot does not watch this file. */
 export const VERSIONS = {
   deno: "2.9.6",
-  /** The hosted edge runtime's version of Deno. */
-  edgeDeno: "2.1.4",
+  edgeDeno: "2.1.4", // The hosted edge runtime's.
   supabase: "3.1.0",
 };
 

@@ -7,14 +7,11 @@ import { run } from "./command.ts";
 import { FUNCTION_FOLDER, LOCAL_SERVICE } from "./project.ts";
 
 interface Options {
-  /** The function's folder: the project's by default. */
-  folder?: URL;
-  /** Which Deno runs it: this process's by default. */
-  deno?: string;
+  folder?: URL; // The function's folder: the project's by default.
+  deno?: string; // Which Deno runs it: this process's by default.
   /** To serve edits as they are saved, even after a mistake, and to print what the process does. */
   watch?: boolean;
-  /** Variables beside those of the platform. */
-  env?: Record<string, string>;
+  env?: Record<string, string>; // Variables beside those of the platform.
 }
 
 /**
@@ -90,11 +87,9 @@ export async function startFunction(dataApiUrl: string, options: Options = {}) {
   });
   await serving.promise;
   return {
-    /** Where it serves. The watcher changes it in place. */
-    url,
+    url, // Where it serves. The watcher changes it in place.
     pid: child.pid!,
-    /** What it has printed so far. */
-    output: () => output,
+    output: () => output, // What it has printed so far.
     async [Symbol.asyncDispose]() {
       kill();
       await ended;

@@ -10,9 +10,6 @@ export const FUNCTION_FOLDER = new URL(FUNCTION_FOLDER_PATH, PROJECT);
 /** Path of the edge function in its address, as on a hosted project. */
 export const CHECK_PATH = "/functions/v1/check-username-active";
 
-/** A key in `supabase/seed.sql` that has no user yet, of the product of `SEEDED`. */
-export const UNUSED_KEY = "c47483a5-3d7d-49ae-a026-b9fbe3b175b1";
-
 /** The body of a request for an active user, one of `supabase/seed.sql`. */
 export const SEEDED = {
   username: "CaptainKirin#0417",

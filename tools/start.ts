@@ -8,7 +8,7 @@ import { startFunction } from "./function_process.ts";
 import { startGateway } from "./gateway.ts";
 import * as project from "./project.ts";
 
-const { LOCAL_SERVICE, SEEDED } = project;
+const { LOCAL_SERVICE } = project;
 
 const DEFAULT_PORT = new URL(LOCAL_SERVICE.API_URL).port;
 const USAGE = `Usage: deno task start [options]
@@ -72,16 +72,14 @@ function readArguments() {
   }
 }
 
-/** What a person sees once everything runs, with requests to copy into a shell. */
+/** What a person sees once everything runs, with the requests of README.md to copy into a shell. */
 function screen(url: string): string {
-  // With `\"` inside of double quotes, which bash, zsh and cmd read alike.
-  const json = (body: Record<string, string>) =>
-    `-H "Content-Type: application/json" -d "${JSON.stringify(body).replaceAll('"', '\\"')}"`;
-  const username = "NewPilot#1234";
-  const { project_id } = SEEDED;
-  const ask = `curl -i ${url}${project.CHECK_PATH} ${json({ username, project_id })}`;
-  const row = `"${url}/rest/v1/activation_keys?id=eq.${project.UNUSED_KEY}"`;
-  const firstUse = `-H "apikey: ${LOCAL_SERVICE.SECRET_KEY}" ${json({ curr_user: username })}`;
+  const page = Deno.readTextFileSync(new URL("README.md", project.PROJECT));
+  const [ask, firstUse] = Array.from(
+    page.matchAll(/^curl .*$/gm),
+    ([line]) =>
+      line.replace(LOCAL_SERVICE.API_URL, url).replace("<SECRET_KEY>", LOCAL_SERVICE.SECRET_KEY),
+  );
   return `
 API_URL=${url}
 PUBLISHABLE_KEY=${LOCAL_SERVICE.PUBLISHABLE_KEY}
@@ -91,7 +89,7 @@ These requests are for bash, zsh and cmd. (In PowerShell, type \`cmd\` first.)
 Ask about a user who holds no key, which gets 499:
 ${ask}
 Write the name into the row of an unused key, as a back end does, which prints nothing:
-curl -X PATCH ${row} ${firstUse}
+${firstUse}
 Ask again, which gets 200:
 ${ask}
 

@@ -155,9 +155,8 @@ for (const method of ["DELETE", "POST"]) {
   });
 }
 
-type Fault = { fault: string; status: number; respond: Happens };
 /** How a Data API does not confirm a write, and the status of the error. */
-const FAULTS: Fault[] = [
+const FAULTS: { fault: string; status: number; respond: Happens }[] = [
   { fault: "sends HTML", status: 200, respond: () => new Response("<h1>") },
   { fault: "sends another row", status: 200, respond: () => Response.json([{}]) },
   { fault: "fails", status: 503, respond: ({ row }) => Response.json([row], { status: 503 }) },

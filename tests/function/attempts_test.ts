@@ -41,10 +41,7 @@ test("a rejected key, and then a row: the second key is tried at once, over the 
   answers: [REJECTED, ROW],
   begin: [1_000],
 }, { at: [1_000, 1_000], over: [1, 1] });
-test("a PGRST303, which does not reject a key, and then a row", { answers: [JWT_401, ROW] }, {
-  at: [0, 50],
-  over: [1, 1],
-});
+test("a PGRST303, and then a row", { answers: [JWT_401, ROW] }, { at: [0, 50], over: [1, 1] });
 test("a 403, which is final", { answers: [html(403)] }, { at: [0], over: [1] });
 test("a 503 in two lookups within 299 ms, each followed by a row", {
   answers: [KILLED, ROW, KILLED, ROW],
@@ -58,16 +55,9 @@ test("silence for 5 s, after which one of two lookups replaces the pool, and a t
   answers: [SILENCE],
   begin: [0, 100, 6_000],
 }, { at: [0, 100, 6_000], over: [1, 1, 2], open: [3] });
-test("silence, when no second pool can be made", {
-  answers: [SILENCE],
-  begin: [0, 6_000],
-  canMake: 1,
-}, { at: [0, 6_000], over: [1, 1] });
-test("silence, when no pool can be made", {
-  answers: [SILENCE],
-  begin: [0, 6_000],
-  canMake: 0,
-}, { at: [0, 6_000], over: [0, 0], open: [] });
+const SILENT = { answers: [SILENCE], begin: [0, 6_000] };
+test("silence, and no second pool", { ...SILENT, canMake: 1 }, { at: [0, 6_000], over: [1, 1] });
+test("silence, and no pool", { ...SILENT, canMake: 0 }, { at: [0, 6_000], over: [0, 0], open: [] });
 
 /** Seconds one after the other: which of the keys A, B and C are valid, and which a lookup asks. */
 const KEYS = [

@@ -19,10 +19,10 @@ const BESSIES_ROW = `[{"project_id":"${PRODUCT}","curr_user":"Bessie"}]`;
 const OK = "HTTP/1.1 200 OK\r\n";
 /** Returns a whole response with such a list, as it is sent. */
 const ok = (list: string) => `${OK}Content-Length: ${list.length}\r\n\r\n${list}`;
-const AMELIAS_RESPONSE = ok(AMELIAS_ROW);
-const CUT = AMELIAS_RESPONSE.slice(0, -1);
+const [HERS, BESSIES, EMPTY] = [ok(AMELIAS_ROW), ok(BESSIES_ROW), ok("[]")];
+const CUT = HERS.slice(0, -1);
 const IN_GZIP = `${OK}Content-Encoding: gzip\r\n\r\n${gzipSync(AMELIAS_ROW).toString("latin1")}`;
-const REDIRECT = AMELIAS_RESPONSE.replace("200 OK", "307 Elsewhere\r\nLocation: /");
+const REDIRECT = HERS.replace("200 OK", "307 Elsewhere\r\nLocation: /");
 // With `close`, because the next key is tried at once, over a connection that would end meanwhile.
 const REJECTED = ok('{"message":"Invalid API key"}')
   .replace("200 OK", "401 Unauthorized\r\nConnection: close");
@@ -61,21 +61,15 @@ function test(when: string, answers: string[], { keys: expectedKeys, response, l
   });
 }
 
-test("a drop, then her row", ["", AMELIAS_RESPONSE], { keys: "AA", response: ACTIVE });
-test("a row cut by a byte, then her row", [CUT, AMELIAS_RESPONSE], {
-  keys: "AA",
-  response: ACTIVE,
-});
+test("a drop, then her row", ["", HERS], { keys: "AA", response: ACTIVE });
+test("a row cut by a byte, then her row", [CUT, HERS], { keys: "AA", response: ACTIVE });
 // A hosted project compresses what it sends, because Deno allows that.
 test("her row in gzip, without a length", [IN_GZIP], { keys: "A", response: ACTIVE });
 // One query gets two responses. The first one, another caller's, has Bessie's row, and is rejected.
 // The second attempt gets the empty list, which is Amelia's own.
-test("Bessie's row and then []", [ok(BESSIES_ROW) + ok("[]"), ok("[]")], {
-  keys: "AA",
-  response: NOT_FOUND,
-});
+test("Bessie's row, and then []", [BESSIES + EMPTY, EMPTY], { keys: "AA", response: NOT_FOUND });
 // This failure is final, so the row that would come next must not be asked for.
-test("a redirect, then her row", [REDIRECT, AMELIAS_RESPONSE], {
+test("a redirect, then her row", [REDIRECT, HERS], {
   keys: "A",
   response: DATABASE_ERROR,
   logs: '"code":"http_307","status":307',
@@ -87,7 +81,7 @@ test("a 401 for each secret key", [REJECTED], {
 });
 
 Deno.test("real connections: callers who hang up disturb nobody, and nothing is logged", async () => {
-  toSend = [AMELIAS_RESPONSE];
+  toSend = [HERS];
   const before = output();
   const body = JSON.stringify({ username: "Amelia", project_id: PRODUCT });
   const unfinishedBody = new TransformStream().readable; // Nothing of it comes.

@@ -16,8 +16,7 @@ export const SUPABASE_URL = "https://abcdefghijklmnopqrst.supabase.co";
 /** What comes back for a query. A body that is a text is sent as it stands, any other as JSON. */
 export type Answer = { status: number; body: unknown; afterMs?: number } | "silence" | "drop";
 
-/** With its type, so that the tables of tests need none. */
-export const SILENCE: Answer = "silence";
+export const SILENCE: Answer = "silence"; // With its type, so that tables of tests need none.
 /** The row that is asked for, in the list that PostgREST sends. */
 export const ROW = { status: 200, body: [{ project_id, curr_user }] };
 /** What PostgREST sends when its connections to PostgreSQL are killed. */

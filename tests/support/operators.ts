@@ -14,10 +14,9 @@ const { CI: _ci, SUPABASE_YES: _yes, npm_config_yes: _npx, ...ENV } = process.en
 /** Returns the command of this form on `docs/operate.md`. */
 export async function readCommand(form: RegExp): Promise<string> {
   const blocks = await readBlocks("docs/operate.md", "sh");
-  const [line, ...others] = blocks.join("\n").split("\n").filter((line) => form.test(line));
-  assert(line, `docs/operate.md has no command ${form}`);
-  assert(others.length === 0, `docs/operate.md has several commands ${form}`);
-  return line;
+  const lines = blocks.join("\n").split("\n").filter((line) => form.test(line));
+  assert(lines.length === 1, `docs/operate.md has ${lines.length} commands ${form}`);
+  return lines[0]!;
 }
 
 /**

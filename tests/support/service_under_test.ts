@@ -73,8 +73,7 @@ export async function issueKeys(
   await changeKeys("POST", "", keys);
   // By key, not by product: the service may have other keys of the product.
   const search = `?id=in.(${keys.map(({ id }) => id)})`;
-  const remove = () => changeKeys("DELETE", search);
-  return { keys, project_id, [Symbol.asyncDispose]: remove };
+  return { project_id, [Symbol.asyncDispose]: () => changeKeys("DELETE", search) };
 }
 
 /** For tests that change keys: does so as an operator's back end does, with the secret key. */

@@ -24,15 +24,12 @@ export type Simulator = Parameters<typeof load>[0];
 
 /** Loads the code into a new simulator. */
 export function load({
-  /** Whose last 200 is stored, and how many seconds ago it came. */
-  stored = null as { name: string; ageS: number } | null,
+  stored = null as { name: string; ageS: number } | null, // Whose last 200, and how old it is.
   hasStorage = true,
   canWrite = true,
   listener = "calls" as Listener,
-  /** What `Math.random` returns. */
-  random = 0.5,
-  /** The name that the user has. */
-  name = "Amelia",
+  random = 0.5, // What `Math.random` returns.
+  name = "Amelia", // The name that the user has.
   scripts = [PANEL], // What the page loads.
 } = {}) {
   time.reset();
@@ -106,9 +103,7 @@ export function load({
   const unlock = () => record("unlocks");
   const lock = (reason: string) => record(`locks: ${reason}`);
   return {
-    activation,
-    /** Runs the code on the page. */
-    startPage,
+    startPage, // Runs the code on the page.
     setName: (changed: string) => name = changed,
     /** Calls the page's `ask`, as an add-on does when the name has changed or a key was activated. */
     askAgain: () => askAgain(),
