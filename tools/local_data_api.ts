@@ -1,6 +1,6 @@
 /**
- * The local stack's Data API: `@supabase/lite` on PGlite, corrected where it does something in another
- * way than Supabase's.
+ * The local stack's Data API: `@supabase/lite` on PGlite, corrected where it does something in
+ * another way than Supabase's.
  */
 import { App } from "@supabase/lite";
 import { createPgliteConnection } from "@supabase/lite/pglite";
@@ -68,7 +68,7 @@ async function withExactName(request: Request): Promise<Request> {
   return new Request(url, { method, headers, body: await request.text() || null });
 }
 
-/** If a check of the table refuses a row, PostgREST responds with 400, and `@supabase/lite` with 500. */
+/** If a check of the table refuses a row, PostgREST sends 400, and `@supabase/lite` 500. */
 async function withPostgrestStatus(response: Response): Promise<Response> {
   if (response.status !== 500) return response;
   const text = await response.text();

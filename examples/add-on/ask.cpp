@@ -1,6 +1,6 @@
-// Asks once, with libcurl and nlohmann/json. A plugin calls curl_global_init(CURL_GLOBAL_DEFAULT) once,
-// before it starts a thread. On Linux and macOS, compile it with -fvisibility=hidden, because another
-// plugin may have an `ask`, too.
+// Asks once, with libcurl and nlohmann/json. A plugin calls curl_global_init(CURL_GLOBAL_DEFAULT)
+// once, before it starts a thread. On Linux and macOS, compile it with -fvisibility=hidden, because
+// another plugin may have an `ask`, too.
 #include <atomic>
 #include <string>
 
@@ -21,10 +21,10 @@ std::atomic<bool> isUnloading{false};
 static size_t onBody(char*, size_t, size_t, void*) { return 0; }  // Ends the transfer at the body.
 static int onProgress(void*, curl_off_t, curl_off_t, curl_off_t, curl_off_t) { return isUnloading; }
 
-// Returns the status of the response, or 0 if there is none, or if username is not UTF-8. Takes up to
-// 10 s, or longer where DNS is silent, so call it in a thread of its own, and act on the result in the
-// flight loop. On Windows, convert the name to UTF-8 first, with WideCharToMultiByte and CP_UTF8, and
-// use a libcurl that was built with Schannel: another one finds no certificates by itself.
+// Returns the status of the response, or 0 if there is none, or if username is not UTF-8. Takes up
+// to 10 s, or longer where DNS is silent, so call it in a thread of its own, and act on the result
+// in the flight loop. On Windows, convert the name to UTF-8 first, with WideCharToMultiByte and
+// CP_UTF8, and use a libcurl that was built with Schannel: another one finds no certificates.
 long ask(const std::string& username) {
   std::string body;
   try {
@@ -33,9 +33,9 @@ long ask(const std::string& username) {
     return 0;
   }
 #ifndef _WIN32
-  // Before version 7.88 or so, libcurl with OpenSSL lets a connection that breaks off raise SIGPIPE,
-  // which would end the simulator. The signal stays blocked in this thread, because unblocking it at
-  // the end would deliver one that has come in the meantime.
+  // Before version 7.88 or so, libcurl with OpenSSL lets a connection that breaks off raise
+  // SIGPIPE, which would end the simulator. The signal stays blocked in this thread, because
+  // unblocking it at the end would deliver one that has come in the meantime.
   sigset_t brokenPipe;
   sigemptyset(&brokenPipe);
   sigaddset(&brokenPipe, SIGPIPE);

@@ -1,8 +1,8 @@
 // Asks whether a user has an active key, from an in-game panel of Microsoft Flight Simulator, and
 // keeps a user unlocked who is offline. This is a classic script, in the ES2017 of the simulator's
-// engine. Copy it without a change, and load it after /JS/common.js and /JS/dataStorage.js, which has
-// GetStoredData and SetStoredData. panel.md, beside this file, shows how to call it, and README.md
-// has the rules that the comments name.
+// engine. Copy it without a change, and load it after /JS/common.js and /JS/dataStorage.js, which
+// has GetStoredData and SetStoredData. panel.md, beside this file, shows how to call it, and
+// README.md has the rules that the comments name.
 
 // Makes the asking of one add-on. `service` is the address of the function, and `projectId` is the
 // UUID of the product. (A function, because several add-ons on a page may load this file.)
@@ -13,10 +13,10 @@ function createActivation(service, projectId) {
   const DAY_S = 24 * 60 * 60;
   let latest = {}; // The latest asking.
 
-  // Asks until it gets 200 or 499. Calls unlock(), lock("inactive") or lock("no answer") at the first
-  // result and whenever it changes. What they throw ends the asking, and rejects the promise.
+  // Asks until it gets 200 or 499. Calls unlock(), lock("inactive") or lock("no answer") at the
+  // first result and whenever it changes. What they throw ends the asking, and rejects the promise.
   async function keepAsking(username, unlock, lock) {
-    // Rule 1: this asking replaces the one before, which ends when it sees that `latest` has changed.
+    // Rule 1: this asking replaces the one before, which ends when it sees another `latest`.
     const asking = latest = {};
     const logged = [];
     let shown;

@@ -1,8 +1,7 @@
 /**
  * The orders of a back end, and how the rows of the table `activation_keys` follow them. Copy this
- * file. README.md, beside it, says what has to stand around it. An order is always changed before
- * its row, and a row is always written from its order as it is then. So a write that fails or comes
- * late does no lasting harm: writing all orders repairs it.
+ * file. README.md, beside it, says what has to stand around it. A row is always written from its
+ * order, as the order is then. So a write that fails or comes late does no lasting harm.
  */
 
 /** An order: one sold key of one product. */
@@ -11,7 +10,7 @@ export interface Order {
   project_id: string; // The UUID of the product, in lower case. It never changes.
   key: string; // A random UUID, in lower case, which the customer gets.
   name: string | null; // The user's, as the add-on has sent it. Null until the first use.
-  first_used: Date | string | null; // Null until the first use, and in an order that was taken in.
+  first_used: Date | string | null; // Null until the first use, or if nobody knows when that was.
   refunded: boolean | number; // SQLite has no Booleans, and returns 0 or 1.
 }
 
@@ -114,14 +113,15 @@ export function createOrders(run: Run, url: string, secretKey: string) {
   }
 
   /** Writes an order's row, or deletes it if refunded. Returns the order, or undefined if none. */
-  const write = (number: string) => writeRow(number, undefined);
+  const write = (number: string) => writeRow(number, false);
 
-  /** `write`, which sends `noName` if there is no name: null, or undefined to leave it out. */
-  async function writeRow(number: string, noName: null | undefined): Promise<Order | undefined> {
+  /** `write`. With `emptiesName`, it also empties the name in the row of an unused order. */
+  async function writeRow(number: string, emptiesName: boolean): Promise<Order | undefined> {
     const [order] = await run(READ, { number });
     if (!order) return undefined;
     const { key, project_id, name, refunded } = order;
-    // If null were sent, a request that arrives late could empty the name of a first use.
+    // What is undefined is not sent. If null were, a late request could empty a user's name.
+    const noName = emptiesName ? null : undefined;
     const row = { id: key, project_id, order_number: number, curr_user: name ?? noName };
     if (refunded) await sendDelete(key);
     else await send("POST", "select=id", row);
@@ -129,7 +129,7 @@ export function createOrders(run: Run, url: string, secretKey: string) {
     if (JSON.stringify(now) === JSON.stringify(order)) return order;
     // It has changed meanwhile. If it were not written again, the older of two writes could stay.
     if (now && now.key !== key) await deleteRow(key);
-    return writeRow(number, noName);
+    return writeRow(number, emptiesName);
   }
 
   /**
@@ -162,7 +162,7 @@ export function createOrders(run: Run, url: string, secretKey: string) {
     const tryToWrite = async ({ number, key }: Order) => {
       const row = rowOf.get(key);
       try {
-        await writeRow(number, row && isAhead(row) ? null : undefined);
+        await writeRow(number, row !== undefined && isAhead(row));
         return [];
       } catch (error) {
         if (error instanceof DataApiError) return [{ number, status: error.status }];
@@ -184,7 +184,7 @@ export function createOrders(run: Run, url: string, secretKey: string) {
    */
   async function takeIn() {
     const rows = await readRows();
-    // Of several rows with one number, the first one takes it: one with a name, then the oldest.
+    // A number goes to the first of its rows: a used one, or the oldest. Late writes are younger.
     const rank = (row: Row) => `${row.curr_user === null} ${row.created_at} ${row.id}`;
     rows.sort((a, b) => rank(a) < rank(b) ? -1 : 1);
     const orderOf = new Map((await run(READ_ALL)).map((order) => [order.key, order]));
@@ -232,7 +232,7 @@ export function createOrders(run: Run, url: string, secretKey: string) {
     try {
       const headers = {
         "apikey": secretKey,
-        "Accept-Profile": "public",
+        "Accept-Profile": "public", // Otherwise, PostgREST takes the first exposed schema.
         "Content-Profile": "public",
         "Content-Type": "application/json",
         "Prefer": "resolution=merge-duplicates,return=representation",

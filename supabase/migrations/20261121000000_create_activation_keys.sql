@@ -1,7 +1,7 @@
--- Activation keys: one row for each key that an operator has issued for a product (`project_id`). The
--- operator's own back end writes the table: it issues keys, and records the user who activates one.
--- The edge function `check-username-active` reads it and asks one question: is there a key of this
--- product whose current user has exactly this name?
+-- Activation keys: one row for each key that an operator has issued for a product (`project_id`).
+-- The operator's own back end writes the table: it issues keys, and records the user who activates
+-- one. The edge function `check-username-active` reads it and asks one question: is there a key of
+-- this product whose current user has exactly this name?
 
 create table public.activation_keys (
   -- This project has decided that a row's id is the key that the customer receives: the
@@ -40,7 +40,7 @@ create index activation_keys_lookup_idx
 alter table public.activation_keys enable row level security;
 
 -- What a new table grants to these roles by default depends on a setting of the Supabase project.
--- Everything is taken from them first, so that they have the same rights whatever that setting is. (A
--- role of your own keeps what your default privileges grant it.)
+-- Everything is taken from them first, so that they have the same rights whatever that setting is.
+-- (A role of your own keeps what your default privileges grant it.)
 revoke all on table public.activation_keys from public, anon, authenticated, service_role;
 grant select, insert, update, delete on table public.activation_keys to service_role;

@@ -34,7 +34,7 @@ const anyCodePoint = fc.string({ unit: "binary", minLength: 1, maxLength: 1 });
 const unit = fc.oneof(anyPiece, anyCodePoint); // Of which names consist.
 const anyName = fc.string({ unit, minLength: 1, maxLength: 12 }).filter(isName);
 
-// Each turns a name into a similar one. Some remove the code point at an index, or put a piece there.
+// Each turns a name into a similar one. Some remove the code point at an index, or put another in.
 const EDITS: ((name: string, at: number, added: string) => string)[] = [
   (name) => name.toUpperCase(),
   (name) => name.toLowerCase(),

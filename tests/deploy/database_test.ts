@@ -57,7 +57,7 @@ Deno.test("operate.md: the statement for who has no back end issues ten keys, ea
   assertEquals([issued!.rows, numbers.size], [rows, 10]);
 });
 
-// operate.md: `login`, which nothing runs; the deployment (this file, and `upload_test.ts`); the curl
+// operate.md: `login`, which nothing runs; the deployment (here, and `upload_test.ts`); the curl
 // and the POST (`requests_test.ts`); the statement above. incidents.md: the rights, also above.
 for (const { page, blocks } of [{ page: "operate", blocks: 5 }, { page: "incidents", blocks: 1 }]) {
   Deno.test(`${page}.md: it has no block of code without a test`, async () =>

@@ -1,8 +1,4 @@
-/**
- * The requests on the pages, sent as they stand there to the service under test. They are found by
- * their language and the heading above them, and their placeholders, such as `<secret key>`, are
- * filled in. So who edits a heading edits it here, too.
- */
+/** The requests on the pages, sent as they stand there, with their placeholders filled in. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { readCommand } from "../support/operators.ts";
 import { CHECK_PATH } from "../../tools/project.ts";

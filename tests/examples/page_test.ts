@@ -21,15 +21,20 @@ Deno.test("panel page: the simulator's engine, which knows ES2017, parses the co
   for (const code of [PANEL, ON_PAGE]) parse(code, { ecmaVersion: 2017 });
 });
 
-Deno.test("add-on page: JavaScript gets 200 and 499, and waits 10 s at most", async () => {
-  const limitsMs: number[] = [];
-  const AbortSignal = { timeout: (ms: number) => void limitsMs.push(ms) };
-  const ask = new Function("AbortSignal", `${onService(EXAMPLE)}; return ask;`)(AbortSignal);
+Deno.test("add-on page: JavaScript gets 200 and 499, waits 10 s at most, and follows no redirect", async () => {
+  const limits: unknown[] = [];
+  const send = (url: string, { signal, redirect, ...init }: RequestInit) => {
+    limits.push(`${signal}, ${redirect}`);
+    return fetch(url, init);
+  };
+  const globals = { fetch: send, AbortSignal: { timeout: (ms: number) => `${ms} ms` } };
+  const code = `${onService(EXAMPLE)}; return ask;`;
+  const ask = new Function(...Object.keys(globals), code)(...Object.values(globals));
   assertEquals([await ask(SEEDED.username), await ask("nobody")], [200, 499]);
-  assertEquals(limitsMs, [10_000, 10_000]);
+  assertEquals(limits, Array(2).fill("10000 ms, manual"));
 });
 
-Deno.test("add-on page: the servers for checks 6 and 7 take the place of the local stack", async () => {
+Deno.test("add-on page: the servers of checks 6 and 7 have the local stack's port", async () => {
   const [lines = ""] = await readBlocks("examples/add-on/README.md", "sh", "Before you ship");
   const { hostname, port } = new URL(LOCAL_SERVICE.API_URL);
   for (const line of lines.split("\n")) {

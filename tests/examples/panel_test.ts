@@ -1,6 +1,6 @@
 /**
- * `examples/add-on/panel.js`, which asks the service from a panel of the simulator. The rules in the
- * titles are those of README.md, beside it.
+ * `examples/add-on/panel.js`, which asks the service from a panel of the simulator. The rules in
+ * the titles are those of README.md, beside it.
  */
 import { assertEquals } from "@std/assert";
 import { load, type Simulator } from "../support/simulator.ts";
@@ -127,8 +127,8 @@ Deno.test("panel.js: rule 1: a new asking ends those about Amelia and Bessie", a
 });
 
 /**
- * The pauses between questions, in seconds, when `Math.random` always returns this number: 5 s, then
- * twice as long each time, up to 600 s, and each one times 0.5 plus that number.
+ * The pauses between questions, in seconds, when `Math.random` always returns this number: 5 s,
+ * then twice as long each time, up to 600 s, and each one times 0.5 plus that number.
  */
 const PAUSES = [
   { random: 0, pausesS: [2.5, 5, 10] },
@@ -164,8 +164,8 @@ Deno.test("panel.js: rule 4: a status that is there when time is up counts", asy
   const panel = load();
   panel.ask("Amelia");
   panel.happened();
-  // The simulator stood still: the status is there, but `readyState` 2, which would tell panel.js so,
-  // has not been announced yet.
+  // The simulator stood still: the status is there, but `readyState` 2, which would tell panel.js
+  // so, has not been announced yet.
   await panel.respond(200, { readyState: 1 });
   await panel.pass(10);
   assertEquals(panel.happened(), ["stores 2000010 Amelia", "unlocks"]);

@@ -10,8 +10,8 @@ const { html, JWT_401, KILLED, REJECTED, ROW, runLookups, SILENCE } = lookups;
 type Given = { answers: lookups.Answer[]; begin?: number[]; random?: number; canMake?: number };
 type Then = { at: number[]; over: number[]; open?: number[] };
 /**
- * Tests when each query is sent, over which pool of connections, and which pools are open in the end:
- * that of the last query, if nothing else is said. The last answer repeats.
+ * Tests when each query is sent, over which pool of connections, and which pools are open in the
+ * end: that of the last query, if nothing else is said. The last answer repeats.
  *
  * The attempts of a lookup are due 0, 50, 500, 1,400, 2,850 and 4,300 ms after its beginning. Each
  * of them, except the first, is delayed by 250 ms times `random`, which `Math.random` returns.
@@ -74,11 +74,9 @@ Deno.test("attempts: the key in use is used until it is rejected, then the next 
   const answer = (key: string) => KEYS[second()]!.valid.includes(key) ? ROW : REJECTED;
   const beginAt = KEYS.map((_, nth) => 1_000 * nth);
   const { queries, log } = await runLookups(answer, { beginAt, keys: ["A", "B", "C"] });
-  const asks = (nth: number) => queries.filter(({ atMs }) => Math.floor(atMs / 1_000) === nth);
-  assertEquals(
-    KEYS.map((_, nth) => asks(nth).map(({ key }) => key).join("")),
-    KEYS.map(({ asks }) => asks),
-  );
+  const asked = (nth: number) => queries.filter(({ atMs }) => Math.floor(atMs / 1_000) === nth);
+  const keys = KEYS.map((_, nth) => asked(nth).map(({ key }) => key).join(""));
+  assertEquals(keys, KEYS.map(({ asks }) => asks));
   assertEquals(log.length, 1, "failed lookups");
   assert(queries.every(({ pool }) => pool === 1), "a rejected key brings new connections");
 });

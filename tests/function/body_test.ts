@@ -12,7 +12,7 @@ import { assertResponse } from "../support/requests.ts";
 const KIB = 1_024;
 const time = FakeTimers.install({ toFake: ["setTimeout", "clearTimeout"] });
 
-/** What comes next: a piece of this size in bytes, or nothing for a while; or the body breaks off. */
+/** What comes next: a piece of this size in bytes, nothing for a while, or the body breaks off. */
 type Part = { size: number } | { pauseMs: number } | "breaks off";
 
 /** Repeats parts. */

@@ -45,9 +45,9 @@ Deno.test.afterAll(() => dataApi[Symbol.asyncDispose]());
 
 type Then = { keys: string; response: CONTRACT.Expected; logs?: string };
 /**
- * Tests a lookup of Amelia. The Data API sends the answers, one for each query, byte for byte, and
- * closes the connection each time. The last answer repeats. Then come the secret keys of the queries,
- * the function's response, and what the function logs. Its secret keys are `{"b":"B","default":"A"}`.
+ * Tests a lookup of Amelia. The Data API sends an answer for each query, byte for byte, and closes
+ * the connection. The last answer repeats. Then come the secret keys of the queries, the function's
+ * response, and what the function logs. Its secret keys are `{"b":"B","default":"A"}`.
  */
 function test(when: string, answers: string[], { keys: expectedKeys, response, logs }: Then) {
   Deno.test(`real connections: ${when} → ${response.status}`, async () => {

@@ -54,7 +54,7 @@ const waitForEnd = (pid: number) =>
   );
 
 // Everybody knows the local stack's secret key.
-Deno.test("start: its servers listen on this machine alone", async () => {
+Deno.test("start: each kind of its servers listens on this machine alone", async () => {
   await using server = serveOnLoopback(() => new Response());
   await using nodeServer = await listenOnLoopback(createServer());
   for (const { url } of [server, nodeServer]) assertEquals(new URL(url).hostname, "127.0.0.1");

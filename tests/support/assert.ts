@@ -1,7 +1,4 @@
-/**
- * `@std/assert`, with types for what the tests use. It comes from npm's `deno-std`, a third party's
- * copy, because the tests have to run where JSR cannot be reached.
- */
+/** `@std/assert`, with types: a third party's copy on npm, because JSR is not always in reach. */
 import * as std from "deno-std/assert";
 
 export const assert: (expr: unknown, msg?: string) => asserts expr = std.assert;

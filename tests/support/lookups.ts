@@ -29,8 +29,8 @@ export const REJECTED = { status: 401, body: { message: "Invalid API key" } };
 export const html = (status: number): Answer => ({ status, body: "<h1>Bad gateway</h1>" });
 
 /**
- * Lets lookups begin, and time pass until they have ended. Returns what was seen. Fails if the lookup
- * that ends last takes longer than its limit, or leaves a timer running.
+ * Lets lookups begin, and time pass until they have ended. Returns what was seen. Fails if the
+ * lookup that ends last takes longer than its limit, or leaves a timer running.
  *
  * @param answers Either a list, with an answer for each query, of which the last one repeats; or a
  * function from the secret key of a query to the answer.
@@ -44,8 +44,8 @@ export async function runLookups(
     keys = ["key 1"],
   } = {},
 ) {
-  // `outcome`, `tookMs` and `timersLeft` are of the lookup that ends last. A query goes over a pool of
-  // connections: 1 is the first one that was made, and 0 is Deno's own.
+  // `outcome`, `tookMs` and `timersLeft` are of the lookup that ends last. A query goes over a pool
+  // of connections: 1 is the first one that was made, and 0 is Deno's own.
   const seen = {
     outcome: "has not ended",
     tookMs: NaN,

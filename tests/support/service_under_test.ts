@@ -62,8 +62,8 @@ export const ask = (project_id: string, username: string) =>
   askAt(functionUrl(), project_id, username);
 
 /**
- * For tests that need keys: issues one for each user, of a product that is new by default. `null` is
- * a key without a user. Disposing of the result removes the keys.
+ * For tests that need keys: issues one for each user, of a product that is new by default. `null`
+ * is a key without a user. Disposing of the result removes the keys.
  */
 export async function issueKeys(
   users: (string | null)[],

@@ -1,6 +1,6 @@
 /**
  * A simulator for `panel.js` and the code of its page, in exact time: its storage, screens and
- * requests are the test's. `happened` lists what the code has done since the last call of `happened`.
+ * requests are the test's. `happened` lists what the code has done since its last call.
  */
 import FakeTimers from "@sinonjs/fake-timers";
 import { assertEquals } from "@std/assert";
@@ -17,7 +17,7 @@ const time = FakeTimers.install({
   toFake: ["Date", "setTimeout", "clearTimeout"],
 });
 
-/** What the simulator's `RegisterViewListener` does with the listener, which is the page's `begin`. */
+/** What the simulator's `RegisterViewListener` does with the listener, the page's `begin`. */
 export type Listener = "calls" | "calls late" | "never calls" | "throws";
 
 export type Simulator = Parameters<typeof load>[0];
@@ -91,8 +91,8 @@ export function load({
     keepAsk: (ask: () => void) => askAgain = ask,
   };
   const globals = { ...itsOwn, ...page };
-  // The page's `ask` is inside of a function. The code of an add-on, which calls it, stands there in
-  // the place of a comment. This line is the test's code there: it lets `askAgain` call `ask`.
+  // The page's `ask` is inside of a function. The code of an add-on, which calls it, stands there
+  // in the place of a comment. This line is the test's code there: it lets `askAgain` call `ask`.
   const onPage = ON_PAGE.replace("// Your functions", "keepAsk(ask); $&");
   // As in a browser, an error ends the page's script, and not the timers that it has started.
   const code = `${scripts.join("\n")}
@@ -105,7 +105,7 @@ export function load({
   return {
     startPage, // Runs the code on the page.
     setName: (changed: string) => name = changed,
-    /** Calls the page's `ask`, as an add-on does when the name has changed or a key was activated. */
+    /** Calls the page's `ask`, as an add-on does when the name has changed. */
     askAgain: () => askAgain(),
     /** Lets panel.js ask about a name until there is an answer. */
     ask: (name: string) => activation.keepAsking(name, unlock, lock),

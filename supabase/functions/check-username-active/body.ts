@@ -13,8 +13,8 @@ const MAX_BODY_MS = 10_000;
  * Reads the body of a request.
  *
  * @param request The request. Of its headers, only those about the body's length are looked at.
- * @returns The whole body, or the name of the response that says why there is none: the body is
- * too long (or comes in more than 4,096 tiny pieces), breaks off, or is not whole within 10 s.
+ * @returns The whole body, or the name of the response that says why there is none: the body is too
+ * long (or undeclared, in more than 4,096 tiny pieces), breaks off, or is not whole within 10 s.
  */
 export async function readBody(
   request: Request,

@@ -1,7 +1,7 @@
 /** Keeps the connections to the Data API, and replaces those that may have gone bad. */
 
-// How old a pool has to be, in milliseconds, before a failure may replace it. Without this limit, an
-// outage would cause a new TLS connection for nearly every lookup.
+// How old a pool has to be, in milliseconds, before a failure may replace it. Without this limit,
+// an outage would cause a new TLS connection for nearly every lookup.
 const MIN_AGE_MS = 300;
 // How long an idle connection is kept, in milliseconds. By default, Deno keeps one for longer than
 // some firewalls do, which drop it silently.
@@ -14,9 +14,9 @@ export type Pool = Deno.HttpClient | undefined;
  * Keeps the pool of connections to the Data API, which all lookups share. A connection can be dead,
  * or lead to a sick server, without Deno noticing. So a failure replaces the pool.
  *
- * @returns Two functions. `pool` returns the pool for the next query. `replaceAfterFailure(pool)` is
- * called after a failure that may pass, with the pool on which the lookup began. It makes a new pool
- * if that pool is still the current one, and is at least 300 ms old.
+ * @returns Two functions. `pool` returns the pool for the next query. `replaceAfterFailure(pool)`
+ * is called after a failure that may pass, with the pool on which the lookup began. It makes a new
+ * pool if that pool is still the current one, and is at least 300 ms old.
  */
 export function createConnections() {
   let current = makePool();

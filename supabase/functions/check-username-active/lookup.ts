@@ -5,8 +5,8 @@ import type { ActivationCheck } from "./request.ts";
 
 // How long a lookup may take, in milliseconds, with all its attempts.
 const MAX_LOOKUP_MS = 5_000;
-// When the attempts of a lookup are due, in milliseconds after the lookup began. The last one is due
-// after 4.3 s, so that the lookup survives an outage of four seconds.
+// When the attempts of a lookup are due, in milliseconds after the lookup began. The last one is
+// due after 4.3 s, so that the lookup survives an outage of four seconds.
 const ATTEMPTS_DUE_MS = [0, 50, 500, 1_400, 2_850, 4_300];
 // Longest random delay of an attempt, in milliseconds: it spreads lookups that fail together.
 const MAX_DELAY_MS = 250;

@@ -27,7 +27,7 @@ export type Answer = { isActive: boolean } | { failure: Failure; mayPass: boolea
  * Data API rejects it, and then the next one. They are never logged and never sent to a caller.
  * @param pool Returns the pool of connections for the next request.
  * @returns A function that asks with the key in use and, as long as the Data API rejects the key,
- * once with each other key. It never rejects: an error, also that of an aborted signal, is a failure.
+ * once with each other key. It never rejects: an error is a failure, also that of an abort.
  */
 export function createQuery(url: string, secretKeys: string[], pool: () => Pool) {
   const fetchDataApi: typeof fetch = async (input, init) => {
@@ -45,8 +45,8 @@ export function createQuery(url: string, secretKeys: string[], pool: () => Pool)
   // which is safe because `select` begins a query with a copy of the builder's address and headers.
   let builders = secretKeys.map((key) =>
     createClient(url, key, {
-      // `null` means that there is no user's token, so supabase-js sends the secret key. Without this
-      // option, supabase-js would start a timer, and look for a session before every query.
+      // `null` means that there is no user's token, so supabase-js sends the secret key. Without
+      // this option, supabase-js would start a timer, and look for a session before every query.
       accessToken: () => Promise.resolve(null),
       global: { fetch: fetchDataApi },
       // The retries of supabase-js take too long, and do not cover a response that is cut.
@@ -62,8 +62,8 @@ export function createQuery(url: string, secretKeys: string[], pool: () => Pool)
         .limit(1).abortSignal(signal);
       const isKeyRejected = result.status === 401 && result.error?.code !== CLOCK_ERROR;
       if (!isKeyRejected) break;
-      // The rejected key becomes the last one, unless another lookup has done that already. The array
-      // is copied, not changed, because this loop, and those of other lookups, are running over it.
+      // The rejected key becomes the last one, unless another lookup has done that. The array is
+      // copied, not changed, because this loop, and those of other lookups, are running over it.
       if (builder === builders[0]) builders = [...builders.slice(1), builder];
     }
     const { status, data, error } = result;

@@ -27,7 +27,7 @@ const RESPONSES = {
     status: 204,
     body: null,
     headers: {
-      // Request headers are ignored, so all are allowed. The `*` does not cover `Authorization`, and
+      // Request headers are ignored, so all are allowed. `*` does not cover `Authorization`, and
       // older browsers do not know it. So the list that comes with supabase-js stands before it.
       "Access-Control-Allow-Headers": `${corsHeaders["Access-Control-Allow-Headers"]}, *`,
       "Access-Control-Allow-Methods": METHODS,
