@@ -6,7 +6,7 @@
 
 /** An order: one sold key of one product. */
 export interface Order {
-  number: string; // The shop's, and another one for each key. It never changes.
+  number: string; // Made of the shop's, and another one for each key. It never changes.
   project_id: string; // The UUID of the product, in lower case. It never changes.
   key: string; // A random UUID, in lower case, which the customer gets.
   name: string | null; // The user's, as the add-on has sent it. Null until the first use.
@@ -32,7 +32,7 @@ export type Run = (statement: string, values?: Values) => Promise<Order[]> | Ord
 
 /** Is thrown when the Data API has not confirmed what it was asked for. */
 export class DataApiError extends Error {
-  readonly status: number; // Of the response, also of a 200 that confirms nothing. 0 without one.
+  readonly status: number; // The response's, also if it is 200. 0 if there was no response.
   constructor(method: string, status: number) {
     super(`The Data API has not confirmed a ${method}: status ${status} (0 is no response).`);
     this.status = status;
@@ -61,7 +61,7 @@ const USE = `update orders set name = :name, first_used = coalesce(first_used, c
   where key = :key and project_id = :project_id and not refunded
   and coalesce(name, :name) = :name returning *`;
 
-// By the old key, so that only one of two calls at once gives the order a new key, and returns it.
+// Finds the order by its old key, so that only one of two calls at once changes it.
 const RENEW = `update orders set key = :key
   where key = :old_key and name is null and not refunded returning *`;
 
@@ -105,7 +105,7 @@ export function createOrders(run: Run, url: string, secretKey: string) {
     if (!order || order.refunded || order.name !== null) return undefined;
     await sendDelete(order.key); // First: if this ends early, the order still has this key.
     const [changed] = await run(RENEW, { key: crypto.randomUUID(), old_key: order.key });
-    // Even if nothing has changed, because somebody may have used the key whose row was deleted.
+    // Whether or not it has changed: somebody may have used the key whose row was deleted.
     const written = await write(number);
     if (!changed) return undefined;
     await sendDelete(order.key); // A `write` at the same time may have made this row anew.
@@ -120,7 +120,7 @@ export function createOrders(run: Run, url: string, secretKey: string) {
     const [order] = await run(READ, { number });
     if (!order) return undefined;
     const { key, project_id, name, refunded } = order;
-    // What is undefined is not sent. If null were, a late request could empty a user's name.
+    // What is undefined is not sent. A null that arrives late could empty a user's name.
     const noName = emptiesName ? null : undefined;
     const row = { id: key, project_id, order_number: number, curr_user: name ?? noName };
     if (refunded) await sendDelete(key);
@@ -133,7 +133,7 @@ export function createOrders(run: Run, url: string, secretKey: string) {
   }
 
   /**
-   * Writes the orders whose rows differ, or until ten fail at once. Returns rows that are `ahead`,
+   * Writes the orders whose rows differ. Ends early if ten fail at once. Returns rows `ahead`,
    * rows `withoutOrder`, and orders that `failed`, with the status. A row is ahead if it knows more
    * than the orders. That does not happen in normal work: either the orders are old, or the row is
    * wrong. So nothing is written then, unless `insist` says that the orders are right.
@@ -195,7 +195,7 @@ export function createOrders(run: Run, url: string, secretKey: string) {
       const place = isKnown ? owner : { number: order_number ?? key, project_id };
       // An unused key whose number another row has taken is a key that was replaced.
       if (name === null && taken.get(place.number) === place.project_id) continue;
-      // If the number is taken, or another product's, the key is the number: no user is locked.
+      // If the number is taken, or another product's, the key becomes the number: nobody is locked.
       for (const number of [place.number, key]) {
         if (taken.has(number)) continue;
         const [order] = await run(TAKE_IN, { number, project_id: place.project_id, key, name });
