@@ -19,7 +19,7 @@ type Then = { at: number[]; over: number[]; open?: number[] };
  * that may pass replaces a pool that is at least 300 ms old.
  */
 function test(when: string, { begin = [0], ...given }: Given, { at, over, open }: Then) {
-  Deno.test(`attempts: ${when} → queries at ${at} ms, over pools ${over}`, async () => {
+  Deno.test(`attempts: ${when} → at ${at} ms`, async () => {
     const options = { beginAt: begin, random: 0, ...given, keys: ["key 1", "key 2"] };
     const { queries, openPools } = await runLookups(given.answers, options);
     assertEquals(queries.map(({ atMs }) => atMs), at);
