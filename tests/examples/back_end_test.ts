@@ -186,7 +186,8 @@ for (const { fault, status, respond } of FAULTS) {
     const writing = behind("POST", respond).writeAll();
     const { failed } = await writing.finally(() => AbortSignal.timeout = timeout);
     assertEquals(failed.map((failure) => failure.status), Array(10).fill(status));
-    await orders.writeAll();
+    let posts = 0; // A single failure, here of a row that is written all the same, ends nothing.
+    await behind("POST", ({ passOn }) => posts++ ? undefined : passOn().then(away)).writeAll();
   });
 }
 
