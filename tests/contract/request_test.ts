@@ -4,7 +4,7 @@
  */
 import { assertEquals } from "@std/assert";
 import * as CONTRACT from "../support/contract.ts";
-import { getSchema } from "../support/pages.ts";
+import { getSchema } from "../support/openapi.ts";
 import { assertResponse } from "../support/requests.ts";
 import * as service from "../support/service_under_test.ts";
 

@@ -1,7 +1,7 @@
 /** The requests on the pages, sent as they stand there, with their placeholders filled in. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { readCommand } from "../support/operators.ts";
 import { CHECK_PATH } from "../../tools/project.ts";
+import { readCommand } from "../support/operators.ts";
 import { fillIn, readBlocks } from "../support/pages.ts";
 import { runLine } from "../support/processes.ts";
 import * as service from "../support/service_under_test.ts";

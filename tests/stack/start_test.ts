@@ -91,7 +91,7 @@ test("start: it ends when `deno task`, its parent, has ended", async () => {
   for (const stream of [parent.stdout, parent.stderr]) stream.on("data", (text) => output += text);
   await waitUntil("the start", () => /^API_URL=/m.test(output), () => output, 180);
   parent.kill("SIGKILL");
-  await waitForEnd(Number(output.match(/pid (\d+)/)?.[1]));
+  await waitForEnd(Number(output.match(/pid (\d+)/)![1]));
 });
 
 Deno.test("start: a function that fails before it has served ends the start, with its message", async () => {

@@ -1,6 +1,4 @@
 /** The project's Markdown pages, and the code on them, for the tests that run it. */
-import { parse } from "@std/yaml";
-import { Ajv2020 } from "ajv";
 import { globSync } from "node:fs";
 import { PROJECT } from "../../tools/project.ts";
 
@@ -11,12 +9,6 @@ export const PAGES = globSync("{,docs/,examples/*/,.github/}*.md", { cwd: PROJEC
 /** Reads a page, or another file of the project. */
 export const readPage = (page: string): Promise<string> =>
   Deno.readTextFile(new URL(page, PROJECT));
-
-/** The document `docs/openapi.yaml`. */
-export const OPENAPI = parse(await readPage("docs/openapi.yaml"));
-const ajv = new Ajv2020({ strict: false }).addSchema(OPENAPI, "openapi");
-/** Returns a function that tells whether JSON matches a schema of `docs/openapi.yaml`. */
-export const getSchema = (name: string) => ajv.getSchema(`openapi#/components/schemas/${name}`)!;
 
 /** Returns the blocks of code in a language on a page, or under one of its headings. */
 export async function readBlocks(page: string, language: string, heading = "") {
