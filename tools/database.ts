@@ -9,9 +9,10 @@ export type Database = { exec(sql: string): Promise<unknown> };
 
 /**
  * Gives an empty database the Data API's roles, as a hosted project has them. A setting of the
- * project decides what it grants them on each new table in `public`: everything or nothing.
+ * project decides what it grants them on each new table and function in `public`: everything or
+ * nothing. (PostgreSQL itself lets every role call a new function.)
  */
-export async function addRoles(db: Database, onNewTables: "all" | "nothing") {
+export async function addRoles(db: Database, onNew: "all" | "nothing") {
   const roles = "anon, authenticated, service_role";
   await db.exec(`
     create role anon noinherit;
@@ -19,8 +20,11 @@ export async function addRoles(db: Database, onNewTables: "all" | "nothing") {
     create role service_role noinherit bypassrls;
     grant usage on schema public to ${roles};
   `);
-  if (onNewTables === "nothing") return;
-  await db.exec(`alter default privileges in schema public grant all on tables to ${roles}`);
+  if (onNew === "nothing") return;
+  await db.exec(`
+    alter default privileges in schema public grant all on tables to ${roles};
+    alter default privileges in schema public grant all on functions to ${roles};
+  `);
 }
 
 /** Runs files of the project. If PostgreSQL rejects one, the error names it. */

@@ -88,7 +88,7 @@ SECRET_KEY=${LOCAL_SERVICE.SECRET_KEY}
 These requests are for bash, zsh and cmd. (In PowerShell, type \`cmd\` first.)
 Ask about a user who holds no key, which gets 499:
 ${ask}
-Write the name into the row of an unused key, as a back end does, which prints nothing:
+Record the first use of an unused key, as a back end does, which prints true:
 ${firstUse}
 Ask again, which gets 200:
 ${ask}

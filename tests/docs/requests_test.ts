@@ -1,5 +1,7 @@
 /** The requests on the pages, sent as they stand there, with their placeholders filled in. */
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { createServer } from "node:net";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { listenOnLoopback, serveOnLoopback } from "../../tools/loopback.ts";
 import { CHECK_PATH } from "../../tools/project.ts";
 import { readCommand } from "../support/operators.ts";
 import { fillIn, readBlocks } from "../support/pages.ts";
@@ -29,10 +31,66 @@ Deno.test("requests: the monitor's POST → 200 for a name with a key, and 499 f
 });
 
 // The unused key of `supabase/seed.sql`. Each start of the local stack has it anew.
-Deno.test("README.md: a user gets 499, the name is written into the row of a key, and the user gets 200", async () => {
+Deno.test("README.md: a user gets 499, the first use of a key prints true, and the user gets 200", async () => {
   const blocks = (await readBlocks("README.md", "sh", "Run it")).map((block) => filled(block));
-  const [ask = "", write = ""] = blocks.filter((block) => block.startsWith("curl"));
+  const [ask = "", activate = ""] = blocks.filter((block) => block.startsWith("curl"));
   assertStringIncludes((await runLine(ask)).stdout, "HTTP/1.1 499");
-  assertEquals((await runLine(write)).stdout, "");
+  assertEquals((await runLine(activate)).stdout, "true");
   assertStringIncludes((await runLine(ask)).stdout, '{"success":true}');
+});
+
+type Call = (name: string, values: Record<string, string>) => Promise<unknown>;
+/** Loads `call` of `docs/back-end.md`, for the Data API at an address. */
+async function loadCall(apiUrl: string): Promise<Call> {
+  const [code = ""] = await readBlocks("docs/back-end.md", "ts");
+  const ready = fillIn(code, { "secret key": SECRET_KEY }, apiUrl) + "\nexport { call };";
+  return (await import(`data:application/typescript,${encodeURIComponent(ready)}`)).call;
+}
+
+Deno.test("back-end.md: `call` returns each kind of answer", async () => {
+  const call = await loadCall(service.settings.API_URL);
+  const item = { order_item: "1234-77-1", project_id: crypto.randomUUID() };
+  const key = String(await call("issue_key", item));
+  const firstUse = { key, project_id: item.project_id, username: "Amelia" };
+  assertEquals(await call("activate_key", firstUse), true);
+  assertEquals(await call("activate_key", { ...firstUse, username: "Bessie" }), false);
+  assertEquals(await call("issue_key", item), key);
+  assertEquals(await call("revoke_key", item), true);
+  assertEquals(await call("issue_key", item), "revoked");
+});
+
+/** Responses that are no answer, and the error that `call` throws: it quotes nothing of a body. */
+const NO_ANSWERS = [
+  { when: "a redirect to another server", status: 307, body: '"SECRET"', error: "status 307" },
+  { when: "HTML", status: 200, body: "<h1>SECRET</h1>", error: "status 200" },
+  { when: "an empty 200", status: 200, body: "", error: "status 200" },
+  { when: "an object", status: 200, body: "{}", error: "status 200" },
+  { when: "a list", status: 200, body: '["SECRET"]', error: "status 200" },
+  { when: "null", status: 200, body: "null", error: "status 200" },
+  { when: "a key with another status", status: 201, body: '"SECRET"', error: "status 201" },
+  { when: "a 404 with a list", status: 404, body: "[]", error: "status 404" },
+];
+
+for (const { when, status, body, error } of NO_ANSWERS) {
+  Deno.test(`back-end.md: \`call\` throws after ${when}`, async () => {
+    await using other = serveOnLoopback(() => Response.json("SECRET"));
+    const headers = { Location: other.url };
+    await using dataApi = serveOnLoopback(() => new Response(body, { status, headers }));
+    const call = await loadCall(dataApi.url);
+    const { message } = await assertRejects(() => call("issue_key", {}), Error, "");
+    assertEquals(message, `issue_key: ${error}`);
+  });
+}
+
+Deno.test("back-end.md: `call` throws after 10 s of silence, before the response or in its body", async () => {
+  const begin = ["", "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ntru"];
+  await Promise.all(begin.map(async (sent) => {
+    const silent = createServer((socket) => void socket.on("error", () => {}).resume().write(sent));
+    await using dataApi = await listenOnLoopback(silent);
+    const call = await loadCall(dataApi.url);
+    const beganAt = performance.now();
+    await assertRejects(() => call("issue_key", {}), Error, "");
+    const tookMs = performance.now() - beganAt;
+    assert(9_000 < tookMs && tookMs < 15_000, `${tookMs} ms`);
+  }));
 });

@@ -3,7 +3,7 @@
  * and two API keys. The tasks set `TEST_SERVICE` to `upload`, `supabase` or `remote`. Without it,
  * the service is the local stack, which runs while the tests of a file do.
  */
-import { assert } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { fileURLToPath } from "node:url";
 import { NO_FUNCTION } from "../../tools/gateway.ts";
 import * as project from "../../tools/project.ts";
@@ -62,29 +62,41 @@ export const ask = (project_id: string, username: string) =>
   askAt(functionUrl(), project_id, username);
 
 /**
- * For tests that need keys: issues one for each user, of a product that is new by default. `null`
- * is a key without a user. Disposing of the result removes the keys.
+ * For tests that need keys: issues one for each user, of a product that is new by default, and
+ * activates it. `null` is a key that nobody has used. Disposing of the result revokes the keys.
  */
 export async function issueKeys(
   users: (string | null)[],
   project_id: string = crypto.randomUUID(),
 ) {
-  const keys = users.map((curr_user) => ({ id: crypto.randomUUID(), project_id, curr_user }));
-  await changeKeys("POST", "", keys);
-  // By key, not by product: the service may have other keys of the product.
-  const search = `?id=in.(${keys.map(({ id }) => id)})`;
-  return { project_id, [Symbol.asyncDispose]: () => changeKeys("DELETE", search) };
+  const issued = await Promise.all(users.map(async (username) => {
+    const order_item = `test ${crypto.randomUUID()}`;
+    const key = String(await callFunction("issue_key", { order_item, project_id }));
+    if (username !== null) await callFunction("activate_key", { key, project_id, username });
+    return { order_item, key };
+  }));
+  const revokeKeys = async () => {
+    const calls = issued.map(({ order_item }) => ({ order_item, project_id }));
+    await Promise.all(calls.map((values) => callFunction("revoke_key", values)));
+  };
+  const keys = issued.map(({ key }) => key);
+  return { project_id, keys, revokeKeys, [Symbol.asyncDispose]: revokeKeys };
 }
 
-/** For tests that change keys: does so as an operator's back end does, with the secret key. */
-export async function changeKeys(method: string, search: string, rows?: unknown) {
-  const { ok, status, text } = await callDataApi(method, `activation_keys${search}`, rows);
-  assert(ok, `${method} ${search}: ${status} ${text}`);
+/**
+ * For tests that issue, activate or revoke a key: calls a function of the database, as a back end
+ * does, with the secret key. Returns what the function returns. Fails if the call fails.
+ */
+export async function callFunction(name: string, values: Record<string, string>) {
+  const { status, text } = await callDataApi("POST", `rpc/${name}`, values);
+  assertEquals(status, 200, `${name}: ${text}`);
+  const value: unknown = JSON.parse(text);
+  return value;
 }
 
 /**
  * For tests of the Data API: sends a request to a path of it, with JSON, and with the secret key by
- * default. Returns the status, whether it is one of success, and the text of the response.
+ * default. Returns the status and the text of the response.
  */
 export async function callDataApi(
   method: string,
@@ -92,8 +104,14 @@ export async function callDataApi(
   json?: unknown,
   apikey = settings.SECRET_KEY,
 ) {
-  const headers = { "Content-Type": "application/json", ...(apikey && { apikey }) };
+  const headers = {
+    "Content-Type": "application/json",
+    // Otherwise, PostgREST would take the first schema that the project exposes.
+    "Accept-Profile": "public",
+    "Content-Profile": "public",
+    ...(apikey && { apikey }),
+  };
   const init = { method, headers, body: json === undefined ? null : JSON.stringify(json) };
   const response = await fetch(urlOf(`/rest/v1/${path}`), init);
-  return { ok: response.ok, status: response.status, text: await response.text() };
+  return { status: response.status, text: await response.text() };
 }
