@@ -32,6 +32,23 @@ Deno.test("table: it rejects a user of a revoked key", async () => {
   Deno.exitCode = 0; // After an error, PGlite sets it, and Deno would fail the test.
 });
 
+// By these times, an operator undoes what a thief of the secret key has done.
+Deno.test("table: the time of the first use and that of the revocation are written once", async () => {
+  const product = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
+  const activate = `select public.activate_key(
+    public.issue_key('1', '${product}')::uuid, '${product}', 'Amelia')`;
+  const revoke = `select public.revoke_key('1', '${product}')`;
+  await database.exec(`
+    ${activate};
+    update activation_keys set activated_at = '2001-01-01' where activated_at is not null;
+    ${activate}; ${revoke};
+    update activation_keys set revoked_at = '2002-02-02' where revoked_at is not null;
+    ${revoke}`);
+  const { rows } = await database.query(`select activated_at::date::text as activated,
+    revoked_at::date::text as revoked from activation_keys where order_item = '1'`);
+  assertEquals(rows, [{ activated: "2001-01-01", revoked: "2002-02-02" }]);
+});
+
 // `LOOKUP.sql` asks what the Data API's statement asks.
 Deno.test("table: at 20,000 keys the lookup reads only the index", async () => {
   // A quarter of these keys has no user, as in a table of a shop.
