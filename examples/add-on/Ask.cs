@@ -1,10 +1,10 @@
-// Asks once, with HttpClient. On .NET Framework, add references to System.Net.Http and System.Web.
+// Asks once, with HttpClient. On .NET Framework, add a reference to System.Net.Http.
 using System;
 using System.Diagnostics;
 using System.Net.Http;
 using System.Text;
+using System.Text.RegularExpressions;
 using System.Threading.Tasks;
-using System.Web;
 
 static class Activation
 {
@@ -20,13 +20,17 @@ static class Activation
     // Throws for a lone surrogate, which would become another character. AskAsync then returns 0.
     static readonly Encoding Utf8 = new UTF8Encoding(false, true);
 
+    // Escapes what may not stand in a JSON string: quotation marks, backslashes, control characters.
+    static string Escape(string text) => Regex.Replace(
+        text, @"[""\\\u0000-\u001F]", match => @"\u" + ((int)match.Value[0]).ToString("x4"));
+
     // Returns the status of the response, or 0 if there is none.
     public static async Task<int> AskAsync(string username)
     {
-        var name = HttpUtility.JavaScriptStringEncode(username);
-        var body = "{\"username\":\"" + name + "\",\"project_id\":\"" + ProjectId + "\"}";
         try
         {
+            var body = "{\"username\":\"" + Escape(username)
+                + "\",\"project_id\":\"" + ProjectId + "\"}";
             var content = new StringContent(body, Utf8, "application/json");
             var request = new HttpRequestMessage(HttpMethod.Post, Service) { Content = content };
             request.Headers.UserAgent.ParseAdd("check-username-active"); // Some proxies demand one.

@@ -30,7 +30,7 @@ function createActivation(service, projectId) {
     if (hasValid200(username)) show("active");
     let pauseS = 5;
     while (asking === latest) {
-      const result = await checkActive(username, logged);
+      const result = await askOnce(username, logged);
       if (asking !== latest) return;
       // Rule 3: first store or clear, then unlock or lock.
       if (result === "active") store(nowS() + " " + encodeURIComponent(username));
@@ -49,8 +49,9 @@ function createActivation(service, projectId) {
     latest = {};
   }
 
-  // Asks once, and stores nothing. Resolves to "active", "inactive" or "no answer".
-  async function checkActive(username, logged = []) {
+  // Asks once, and stores nothing. Resolves to "active", "inactive" or "no answer". A status that
+  // is in `logged` is not logged again.
+  async function askOnce(username, logged) {
     const status = await post(username);
     if (status === 200) return "active";
     if (status === 499) return "inactive";
@@ -114,5 +115,5 @@ function createActivation(service, projectId) {
     }
   }
 
-  return { checkActive, keepAsking, stopAsking, storedName };
+  return { keepAsking, stopAsking, storedName };
 }

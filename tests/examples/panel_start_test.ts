@@ -1,8 +1,7 @@
 /** The code on `examples/add-on/panel.md`, which starts a panel, and calls `panel.js`. */
 import { assertEquals } from "@std/assert";
-import { type Listener, load, ON_PAGE, PANEL, PRODUCT } from "../support/simulator.ts";
+import { type Listener, load } from "../support/simulator.ts";
 
-const OTHER_PRODUCT = "b41c7e08-52d9-4a63-8e1f-7d90ac35b216"; // Of another add-on on the page.
 const CHECKING = "shows: Checking the key …";
 const NO_KEY = "shows: There is no active key for this name.";
 
@@ -50,32 +49,15 @@ Deno.test("panel page: without a name at first, the panel asks after 5 s about t
   assertEquals(panel.happened(), [CHECKING, "asks about Amelia"]);
 });
 
-Deno.test("panel page: the panel asks about a typed name, and does not ask again after 5 s", async () => {
+Deno.test("panel page: the panel asks once about a typed name, and locks when the name is emptied", async () => {
   const panel = load({ name: "", listener: "never calls" });
   panel.startPage();
   panel.setName("Amelia");
   panel.askAgain();
   await panel.pass(5);
   assertEquals(panel.happened(), [CHECKING, "asks about Amelia"]);
-});
-
-Deno.test("panel page: when the name is emptied, the asking ends, and the panel locks", async () => {
-  const panel = load();
-  panel.startPage();
   panel.setName("");
   panel.askAgain();
   await panel.respond(200); // Of the asking that was ended.
-  assertEquals(panel.happened(), [CHECKING, "asks about Amelia", "shows: Enter your name."]);
-});
-
-Deno.test("panel page: two add-ons on a page ask for their own product, and each keeps its own 200", async () => {
-  const otherPage = ON_PAGE.replace(PRODUCT, OTHER_PRODUCT);
-  const panel = load({ scripts: [PANEL, ON_PAGE, PANEL, otherPage] });
-  const [asks, otherAsks] = ["asks about Amelia", "asks about Amelia (the other add-on)"];
-  assertEquals(panel.happened(), [CHECKING, asks, CHECKING, otherAsks]);
-  // Neither has ended the other's asking.
-  await panel.respond(200, { request: 0 });
-  assertEquals(panel.happened(), ["stores 2000000 Amelia", "shows the add-on"]);
-  await panel.respond(200, { request: 1 });
-  assertEquals(panel.happened(), ["stores 2000000 Amelia (the other add-on)", "shows the add-on"]);
+  assertEquals(panel.happened(), ["shows: Enter your name."]);
 });
