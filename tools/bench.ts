@@ -1,4 +1,4 @@
-/** `deno task bench`: compares the function with bare supabase-js. CONTRIBUTING.md has a result. */
+/** `deno task bench`: compares the function with bare supabase-js. */
 import { Buffer } from "node:buffer";
 import { brotliCompressSync } from "node:zlib";
 import { edgeDeno } from "./command.ts";

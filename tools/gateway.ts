@@ -19,6 +19,8 @@ const NO_RESPONSE = "No response. Look at the terminal of `deno task start`. " +
 export function startGateway(port: number, dataApiUrl: string, functionUrl: URL) {
   // In milliseconds: longer than the function takes for any request.
   const proxy = createProxyServer({ proxyTimeout: 30_000 });
+  // Otherwise, the function would not see a request until the first byte of its body has come.
+  proxy.on("proxyReq", (proxied) => proxied.flushHeaders());
   proxy.on("error", (_error, _request, response) => {
     const isOpen = response instanceof ServerResponse && !response.headersSent;
     // If the target's response broke off, so does this one.

@@ -22,21 +22,11 @@ const startAndEnd = (...options: string[]) => {
   return run(Deno.execPath(), args, { cwd: PROJECT, signal });
 };
 
-/** Options with which `start` ends: its exit code, and what it prints. */
-const OPTIONS = [
-  { option: "--help", code: 0, prints: "Usage: deno task start [options]" },
-  { option: "--port=1e3", code: 1, prints: 'a number from 0 to 65535, not "1e3".' },
-  { option: "--port=65536", code: 1, prints: 'a number from 0 to 65535, not "65536".' },
-  { option: "--deployed=", code: 1, prints: '--deployed needs a folder, not "".' },
-];
-
-for (const { option, code, prints } of OPTIONS) {
-  Deno.test(`start: ${option} → exit code ${code}, and it prints: ${prints}`, async () => {
-    const ended = await startAndEnd(option);
-    assertEquals(ended.code, code);
-    assertStringIncludes(ended.stdout + ended.stderr, prints);
-  });
-}
+Deno.test("start: with a wrong option, it ends with exit code 1, and says how to use it", async () => {
+  const { code, stderr } = await startAndEnd("--port=1e3");
+  assertEquals(code, 1);
+  assertMatch(stderr, /a number from 0 to 65535, not "1e3"\.\n\nUsage: deno task start/);
+});
 
 /** Makes a folder with an edge function of this code. */
 async function makeFunction(code: string) {
@@ -100,14 +90,17 @@ Deno.test("start: a function that fails before it has served ends the start, wit
   await assertRejects(start, Error, "Error: broken");
 });
 
+const SILENT = "a declared body of which nothing comes";
 const UPGRADE = { Connection: "Upgrade, HTTP2-Settings", Upgrade: "h2c", "HTTP2-Settings": "" };
+type Post = { when: string; path: string; headers?: Record<string, string>; status: number };
 /** POSTs about a user who has a key, each to a path, and the status of the response. */
-const POSTS: { when: string; path: string; headers?: Record<string, string>; status: number }[] = [
+const POSTS: Post[] = [
   // Java's HttpClient and `curl --http2` do so. Deno 2.9 itself would respond with 400.
   { when: "an offer to upgrade to HTTP/2", path: CHECK_PATH, headers: UPGRADE, status: 200 },
   // The first segment behind `/functions/v1/` is the function's name, and the rest does not count.
   { when: "a path and a query behind it", path: `${CHECK_PATH}/x?y=1`, status: 200 },
   { when: "the name of no function", path: `${CHECK_PATH}x`, status: 404 },
+  { when: SILENT, path: CHECK_PATH, status: 408 },
 ];
 
 Deno.test("start: while it runs", async (test) => {
@@ -127,9 +120,12 @@ Deno.test("start: while it runs", async (test) => {
       const body = JSON.stringify(SEEDED);
       const options = { method: "POST", headers: { ...headers, "Content-Length": body.length } };
       // Not `fetch`, which sends no offer to upgrade.
-      const sent = request(start.url + path, options).end(body);
-      const [response] = await once(sent, "response") as [IncomingMessage];
-      response.resume();
+      const sent = request(start.url + path, options);
+      if (when === SILENT) sent.flushHeaders();
+      else sent.end(body);
+      const signal = AbortSignal.timeout(60_000);
+      const [response] = await once(sent, "response", { signal }) as [IncomingMessage];
+      sent.destroy();
       assertEquals(response.statusCode, status);
       assertEquals(response.headers["access-control-allow-origin"], "*");
     });
