@@ -3,7 +3,7 @@
  * read before the 413, so that the caller, who is still sending, does not lose the response.
  */
 import FakeTimers from "@sinonjs/fake-timers";
-import { assert, assertEquals } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { readBody } from "../../supabase/functions/check-username-active/body.ts";
 import { respond } from "../../supabase/functions/check-username-active/responses.ts";
 import { TIMEOUT } from "../support/contract.ts";
@@ -71,19 +71,13 @@ for (const { when, declared = "", arrives, gives, atMs } of ROWS) {
   }
 }
 
-Deno.test("body: of a long one without an end, under 64 KiB are kept; it is cancelled after 10 s", async () => {
+Deno.test("body: one that is not whole after 10 s is cancelled", async () => {
   time.reset();
-  const before = Deno.memoryUsage().external;
   let cancelled = 0;
-  const pending = [...times(16, KIB_16), { pauseMs: 60_000 }];
-  const reading = Array.from({ length: 99 }, () => readFrom(streamOf(pending, () => cancelled++)));
-  await time.tickAsync(0);
-  const kept = (Deno.memoryUsage().external - before) / reading.length;
+  const reading = readFrom(streamOf([KIB_16, { pauseMs: 60_000 }], () => cancelled++));
   await time.tickAsync(10_000);
-  await Promise.all(reading);
-  assertEquals(cancelled, reading.length, "cancelled");
-  // The function has 32 KiB of each: 16 KiB that it keeps, and 16 KiB of memory to read into.
-  assert(kept < 64 * KIB, `${kept} bytes of each`);
+  await reading;
+  assertEquals(cancelled, 1);
 });
 
 Deno.test("body: the 408 is that of the contract, with its body and headers", () =>

@@ -71,7 +71,8 @@ export async function runLookups(
     });
   };
   let made = 0;
-  const createHttpClient = () => {
+  const createHttpClient = (options: unknown) => {
+    assertEquals(options, { poolIdleTimeout: 10_000 }); // In milliseconds.
     if (made === canMake) throw new TypeError("Deno.createHttpClient is not a function");
     const pool = ++made;
     seen.openPools.push(pool);
