@@ -15,11 +15,8 @@ type Attempt = { to: string; method: string; path: string; json?: unknown };
 /** What nobody may do, not even with the secret key. */
 const FORBIDDEN: Attempt[] = [
   { to: "read whole rows", method: "GET", path: ROWS },
-  { to: "read keys", method: "GET", path: `${ROWS}&select=id` },
-  { to: "read order items", method: "GET", path: `${ROWS}&select=order_item` },
-  { to: "read when keys were issued", method: "GET", path: `${ROWS}&select=created_at` },
-  { to: "read when keys were activated", method: "GET", path: `${ROWS}&select=activated_at` },
-  { to: "read when keys were revoked", method: "GET", path: `${ROWS}&select=revoked_at` },
+  ...["id", "order_item", "created_at", "activated_at", "revoked_at"]
+    .map((column) => ({ to: `read ${column}`, method: "GET", path: `${ROWS}&select=${column}` })),
   { to: "insert a row", method: "POST", path: "activation_keys", json: ROW },
   { to: "change a row", method: "PATCH", path: ROWS, json: { curr_user: "Amelia" } },
   { to: "delete a row", method: "DELETE", path: ROWS },
@@ -37,14 +34,12 @@ const { PUBLISHABLE_KEY, SECRET_KEY } = service.settings;
 const CALLERS = [
   { who: "the secret key", apikey: SECRET_KEY, attempts: FORBIDDEN },
   { who: "no API key", apikey: "", attempts: [...FORBIDDEN, ...RESTRICTED] },
+  { who: "the publishable key", apikey: PUBLISHABLE_KEY, attempts: [...FORBIDDEN, ...RESTRICTED] },
 ];
-// For a hosted project, the publishable key may not be given.
-if (PUBLISHABLE_KEY) {
-  const attempts = [...FORBIDDEN, ...RESTRICTED];
-  CALLERS.push({ who: "the publishable key", apikey: PUBLISHABLE_KEY, attempts });
-}
 
 for (const { who, apikey, attempts } of CALLERS) {
+  // For a hosted project, the publishable key may not be given.
+  if (who === "the publishable key" && !PUBLISHABLE_KEY) continue;
   for (const { to, method, path, json } of attempts) {
     test(`rights: ${who} does not allow a caller to ${to}`, async () => {
       const { status, text } = await service.callDataApi(method, path, json, apikey);

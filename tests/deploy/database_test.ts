@@ -91,11 +91,3 @@ Deno.test("operate.md: its statements make the monitor's key, once, issue a key 
   assertEquals(rows, [{ issue_key: (await readKeys())[0]!.id }]);
   assertEquals((await db.query(revoke)).rows, [{ revoke_key: true }]);
 });
-
-// operate.md: `login`, `pg_dump` and `psql`, which nothing runs; the deployment (here, and
-// `upload_test.ts`); the curl and the POST (`requests_test.ts`); the monitor's statement, above.
-// incidents.md: two blocks of leaks (`leaks_test.ts`); the rights, above.
-for (const { page, blocks } of [{ page: "operate", blocks: 7 }, { page: "incidents", blocks: 3 }]) {
-  Deno.test(`${page}.md: it has no block of code without a test`, async () =>
-    assertEquals((await readBlocks(`docs/${page}.md`, "\\w*")).length, blocks));
-}

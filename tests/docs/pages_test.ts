@@ -2,7 +2,7 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { parse } from "@std/toml";
-import { CHECK_PATH, LOCAL_SERVICE, PROJECT } from "../../tools/project.ts";
+import { CHECK_PATH, LOCAL_SERVICE, PROJECT, SEEDED } from "../../tools/project.ts";
 import * as CONTRACT from "../support/contract.ts";
 import { getSchema, OPENAPI, TEXT } from "../support/openapi.ts";
 import { PAGES, readPage } from "../support/pages.ts";
@@ -30,75 +30,76 @@ for (const page of PAGES) {
   });
 }
 
-Deno.test("pages: README.md has the contract's responses and limits", async () => {
-  const page = await readPage("README.md");
-  // For example `| The lookup fails | 500 | `{"error":"Database error"}` |`.
-  const rows = page.matchAll(/^\|.* \| (\d{3}) +\| `?(none|{.*})`? +\|$/gm);
-  const listed = Array.from(rows, ([, status, body]) => `${status} ${body}`);
-  const responses = Object.values(RESPONSES).map(({ status, body }) =>
-    `${status} ${body ? JSON.stringify(body) : "none"}`
-  );
-  assertEquals(new Set(listed), new Set(responses));
-  const limits = [`over ${NAME}`, `within ${BODY_S}`, `More than ${SIZE}`, `over ${LOOKUP_S}`];
-  for (const limit of limits) assertStringIncludes(page, limit);
-});
-
-/** Numbers of the add-on page's rules, as they stand in panel.js, which is tested. */
-const NUMBERS = [
-  { inCode: "ageS < 14 * DAY_S", onPage: "less than 14 days old" },
-  { inCode: "let pauseS = 5;", onPage: "a pause of 5 s" },
-  { inCode: "Math.min(2 * pauseS, 600)", onPage: "up to 10 min" },
-  { inCode: "pauseS * (0.5 + Math.random())", onPage: "a random number from 0.5 to 1.5" },
-  { inCode: "end(request.status), 10000)", onPage: "wait 10 s at most" },
+/** What stands in each row of the contract in README.md, and the row's response. */
+const ROWS = [
+  { when: "exactly this `curr_user`", response: RESPONSES.ACTIVE },
+  { when: "No record has both", response: RESPONSES.NOT_FOUND },
+  { when: "is missing: no lookup", response: RESPONSES.MISSING },
+  { when: "The lookup fails", response: RESPONSES.DATABASE_ERROR },
+  { when: "no body, or the JSON is not an object", response: RESPONSES.MISSING },
+  { when: '`null` or `""`', response: RESPONSES.MISSING },
+  { when: "wrong type, or `project_id` is not a UUID", response: RESPONSES.INVALID },
+  { when: `over ${NAME}`, response: RESPONSES.INVALID },
+  { when: "U+0000 or a lone surrogate", response: RESPONSES.INVALID },
+  { when: "not valid UTF-8, or not valid JSON", response: RESPONSES.INVALID_JSON },
+  { when: `breaks off, or is not whole within ${BODY_S}`, response: RESPONSES.TIMEOUT },
+  { when: `More than ${SIZE}`, response: RESPONSES.TOO_LARGE },
+  { when: "`Allow: POST, OPTIONS`", response: RESPONSES.METHOD_NOT_ALLOWED },
+  { when: "`Access-Control-Max-Age: 86400`", response: RESPONSES.PREFLIGHT },
+  { when: "rejects the lookup, or sends a malformed response", response: RESPONSES.DATABASE_ERROR },
+  { when: "the row of another user or product", response: RESPONSES.DATABASE_ERROR },
+  { when: `takes over ${LOOKUP_S}`, response: RESPONSES.DATABASE_ERROR },
 ];
 
-Deno.test("pages: the add-on page has the contract's yes and no, and the numbers of panel.js", async () => {
+Deno.test("pages: README.md has the contract, row by row", async () => {
+  const page = await readPage("README.md");
+  // For example `| The lookup fails | 500 | `{"error":"Database error"}` |`.
+  const rows = Array.from(page.matchAll(/^\|.* \| \d{3} +\| .*/gm), ([row]) => row);
+  assertEquals(rows.length, ROWS.length);
+  for (const [n, { when, response: { status, body } }] of ROWS.entries()) {
+    assertStringIncludes(rows[n]!, when);
+    const json = body ? `\`${JSON.stringify(body)}\`` : "none";
+    assertStringIncludes(rows[n]!.replaceAll(/ +/g, " "), `| ${status} | ${json} |`);
+  }
+  assertStringIncludes(page, "over 4,096 pieces gets 413");
+});
+
+Deno.test("pages: the add-on page has the contract's yes and no", async () => {
   const page = await readPage("examples/add-on/README.md");
   const rows = page.matchAll(/^\| (\d{3}) +\| (\w+) +\|/gm); // For example `| 200 | Yes |`.
   const listed = Array.from(rows, ([, status, means]) => `${means}: ${status}`);
   const { ACTIVE, NOT_FOUND } = RESPONSES;
   assertEquals(listed, [`Yes: ${ACTIVE.status}`, `No: ${NOT_FOUND.status}`]);
-  const panel = await readPage("examples/add-on/panel.js");
-  for (const { inCode, onPage } of NUMBERS) {
-    assertStringIncludes(panel, inCode);
-    assertStringIncludes(page.replaceAll(/\s+/g, " "), onPage);
-  }
-});
-
-Deno.test("pages: each task has a row in CONTRIBUTING.md, and each task that a page names is in deno.json", async () => {
-  const tasks = Object.keys(JSON.parse(await readPage("deno.json")).tasks).sort();
-  const [top = ""] = (await readPage("CONTRIBUTING.md")).split("\n## ");
-  const rows = top.matchAll(/^\| `([a-z:]+)` +\|/gm);
-  assertEquals(Array.from(rows, ([, task]) => task).sort(), tasks);
-  for (const page of PAGES) {
-    for (const [, task = ""] of (await readPage(page)).matchAll(/(?:task |`(?=test:))([a-z:]+)/g)) {
-      assert(tasks.includes(task), `${page}: ${task}`);
-    }
-  }
 });
 
 Deno.test("openapi.yaml: it is a valid document", async () =>
   assertEquals(await new Validator().validate(TEXT), { valid: true }));
 
+type Example = { value: unknown };
 // The schema of the request is tested in `request_test.ts`.
 Deno.test("openapi.yaml: it has the contract's responses to a POST, its limits, and the local stack", () => {
   const { responses } = OPENAPI.paths[CHECK_PATH].post;
   const statuses = ["200", "400", "408", "413", "499", "500", "default"];
   assertEquals(Object.keys(responses).sort(), statuses);
-  for (const { status, body } of Object.values(RESPONSES)) {
-    if (status === 204 || status === 405) continue; // Responses to other methods than POST.
-    const { schema, ...examples } = responses[status].content["application/json"];
-    assertStringIncludes(JSON.stringify(examples), JSON.stringify(body), `status ${status}`);
-    const name = status === 200 ? "Active" : "ErrorMessage";
+  for (const status of statuses.slice(0, -1)) {
+    const { schema, example, examples } = responses[status].content["application/json"];
+    const shown = example ? [example] : Object.values<Example>(examples).map(({ value }) => value);
+    const bodies = Object.values(RESPONSES)
+      .filter((response) => `${response.status}` === status).map(({ body }) => body);
+    assertEquals(new Set(shown), new Set(bodies), `examples of ${status}`);
+    const name = status === "200" ? "Active" : "ErrorMessage";
     assertEquals(schema.$ref, `#/components/schemas/${name}`);
     const matches = getSchema(name);
-    const others = [{}, { success: false }, { error: 1 }];
-    assertEquals([body, ...others].map((json) => matches(json)), [true, false, false, false]);
+    for (const body of bodies) assert(matches(body), `${status}: ${JSON.stringify(body)}`);
+    for (const other of [{}, { success: false }, { error: 1 }]) assert(!matches(other), status);
   }
   // The first 10 s are those that an add-on waits.
   const numbers = ["10 s", SIZE, BODY_S, SIZE, LOOKUP_S, NAME];
   assertEquals(TEXT.match(/\d+ (s\b|KiB|code points)/g)?.slice(), numbers);
   assertEquals(OPENAPI.servers[1].url, LOCAL_SERVICE.API_URL);
+  // The request's example is that of README.md, which gets 200.
+  const { username, project_id } = OPENAPI.components.schemas.ActivationCheck.properties;
+  assertEquals({ username: username.example, project_id: project_id.example }, SEEDED);
 });
 
 Deno.test("config.toml: `supabase start` has the port of the local stack, and its seed is a file", async () => {

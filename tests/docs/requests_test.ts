@@ -59,26 +59,25 @@ Deno.test("back-end.md: `call` returns each kind of answer", async () => {
   assertEquals(await call("issue_key", item), "revoked");
 });
 
-/** Responses that are no answer, and the error that `call` throws: it quotes nothing of a body. */
+/** Responses that are no answer, so that `call` throws an error, which quotes nothing of a body. */
 const NO_ANSWERS = [
-  { when: "a redirect to another server", status: 307, body: '"SECRET"', error: "status 307" },
-  { when: "HTML", status: 200, body: "<h1>SECRET</h1>", error: "status 200" },
-  { when: "an empty 200", status: 200, body: "", error: "status 200" },
-  { when: "an object", status: 200, body: "{}", error: "status 200" },
-  { when: "a list", status: 200, body: '["SECRET"]', error: "status 200" },
-  { when: "null", status: 200, body: "null", error: "status 200" },
-  { when: "a key with another status", status: 201, body: '"SECRET"', error: "status 201" },
-  { when: "a 404 with a list", status: 404, body: "[]", error: "status 404" },
+  { when: "a redirect to another server", status: 307, body: "" },
+  { when: "HTML", status: 200, body: "<h1>SECRET</h1>" },
+  { when: "an empty 200", status: 200, body: "" },
+  { when: "an object", status: 200, body: "{}" },
+  { when: "a list", status: 200, body: '["SECRET"]' },
+  { when: "null", status: 200, body: "null" },
+  { when: "a key with another status", status: 201, body: '"SECRET"' },
+  { when: "a 404 with a list", status: 404, body: "[]" },
 ];
 
-for (const { when, status, body, error } of NO_ANSWERS) {
+for (const { when, status, body } of NO_ANSWERS) {
   Deno.test(`back-end.md: \`call\` throws after ${when}`, async () => {
-    await using other = serveOnLoopback(() => Response.json("SECRET"));
-    const headers = { Location: other.url };
+    const headers = { Location: `${service.settings.API_URL}/elsewhere` };
     await using dataApi = serveOnLoopback(() => new Response(body, { status, headers }));
     const call = await loadCall(dataApi.url);
     const { message } = await assertRejects(() => call("issue_key", {}), Error, "");
-    assertEquals(message, `issue_key: ${error}`);
+    assertEquals(message, `issue_key: status ${status}`);
   });
 }
 
