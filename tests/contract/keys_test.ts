@@ -1,4 +1,4 @@
-/** The life of a key, in which three functions of the database write the table. */
+/** The life of a key, in which three functions of the database write the table; and who may do what. */
 import { assert, assertEquals } from "@std/assert";
 import { ACTIVE, NOT_FOUND } from "../support/contract.ts";
 import { assertResponse } from "../support/requests.ts";
@@ -157,4 +157,46 @@ for (const { name, value, wrong } of WRONG_VALUES) {
       assertEquals(await readUsers(project_id), [{ curr_user: null }]);
     }
   });
+}
+
+const ROWS = `activation_keys?project_id=eq.${UUID}`;
+const ROW = { project_id: UUID, order_item: "1", curr_user: "Amelia" };
+const ITEM = { order_item: "1", project_id: UUID };
+const FIRST_USE = { key: UUID, project_id: UUID, username: "Amelia" };
+
+type Attempt = { to: string; method: string; path: string; json?: unknown };
+/** What nobody may do, not even with the secret key. */
+const FORBIDDEN: Attempt[] = [
+  { to: "read whole rows", method: "GET", path: ROWS },
+  ...["id", "order_item", "created_at", "activated_at", "revoked_at"]
+    .map((column) => ({ to: `read ${column}`, method: "GET", path: `${ROWS}&select=${column}` })),
+  { to: "insert a row", method: "POST", path: "activation_keys", json: ROW },
+  { to: "change a row", method: "PATCH", path: ROWS, json: { curr_user: "Amelia" } },
+  { to: "delete a row", method: "DELETE", path: ROWS },
+];
+/** What the secret key may do, and nobody else. */
+const RESTRICTED: Attempt[] = [
+  { to: "read products", method: "GET", path: `${ROWS}&select=project_id` },
+  { to: "read users", method: "GET", path: `${ROWS}&select=curr_user` },
+  { to: "issue a key", method: "POST", path: "rpc/issue_key", json: ITEM },
+  { to: "activate a key", method: "POST", path: "rpc/activate_key", json: FIRST_USE },
+  { to: "revoke a key", method: "POST", path: "rpc/revoke_key", json: ITEM },
+];
+
+const { PUBLISHABLE_KEY, SECRET_KEY } = service.settings;
+const CALLERS = [
+  { who: "the secret key", apikey: SECRET_KEY, attempts: FORBIDDEN },
+  { who: "no API key", apikey: "", attempts: [...FORBIDDEN, ...RESTRICTED] },
+  { who: "the publishable key", apikey: PUBLISHABLE_KEY, attempts: [...FORBIDDEN, ...RESTRICTED] },
+];
+
+for (const { who, apikey, attempts } of CALLERS) {
+  // For a hosted project, the publishable key may not be given.
+  if (who === "the publishable key" && !PUBLISHABLE_KEY) continue;
+  for (const { to, method, path, json } of attempts) {
+    test(`rights: ${who} does not allow a caller to ${to}`, async () => {
+      const { status, text } = await service.callDataApi(method, path, json, apikey);
+      assert(status === 401 || status === 403, `${status} ${text}`); // Some services send 401.
+    });
+  }
 }

@@ -2,12 +2,12 @@
  * What `supabase functions deploy` uploads, to a stand-in for the platform; and the versions of the
  * tools that pages and scripts name. (`deno task test:upload` then runs what is uploaded.)
  */
-import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertMatch } from "@std/assert";
 import { VERSIONS } from "../../tools/command.ts";
 import { FUNCTION_FOLDER, FUNCTION_FOLDER_PATH as FOLDER } from "../../tools/project.ts";
 import { makeTempFolder } from "../../tools/temp_folder.ts";
 import { uploadFunction } from "../support/operators.ts";
-import { PAGES, readBlocks, readPage } from "../support/pages.ts";
+import { PAGES, readPage } from "../support/pages.ts";
 import { runLine } from "../support/processes.ts";
 
 Deno.test("functions deploy: it uploads the function's files alone, and lets callers in without a token", async () => {
@@ -20,12 +20,6 @@ Deno.test("functions deploy: it uploads the function's files alone, and lets cal
   assertEquals(metadata.entrypoint_path, `${FOLDER}index.ts`);
   assertEquals(metadata.import_map_path, `${FOLDER}deno.json`);
   assertEquals(metadata.verify_jwt, false, "fix supabase/config.toml");
-});
-
-Deno.test("functions deploy: the lines of README.md are those of operate.md", async () => {
-  const [lines = ""] = await readBlocks("README.md", "sh", "Deploy it");
-  assertMatch(lines, /db push.*\n.*functions deploy/);
-  assertStringIncludes(await readPage("docs/operate.md"), lines.replaceAll("\n", "\n   "));
 });
 
 Deno.test("versions: this version of the Supabase CLI has each command that a page names", async () => {

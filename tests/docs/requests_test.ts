@@ -81,15 +81,13 @@ for (const { when, status, body } of NO_ANSWERS) {
   });
 }
 
-Deno.test("back-end.md: `call` throws after 10 s of silence, before the response or in its body", async () => {
-  const begin = ["", "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ntru"];
-  await Promise.all(begin.map(async (sent) => {
-    const silent = createServer((socket) => void socket.on("error", () => {}).resume().write(sent));
-    await using dataApi = await listenOnLoopback(silent);
-    const call = await loadCall(dataApi.url);
-    const beganAt = performance.now();
-    await assertRejects(() => call("issue_key", {}), Error, "");
-    const tookMs = performance.now() - beganAt;
-    assert(9_000 < tookMs && tookMs < 15_000, `${tookMs} ms`);
-  }));
+Deno.test("back-end.md: `call` throws after 10 s if the rest of the body does not come", async () => {
+  const begin = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ntru";
+  const silent = createServer((socket) => void socket.on("error", () => {}).resume().write(begin));
+  await using dataApi = await listenOnLoopback(silent);
+  const call = await loadCall(dataApi.url);
+  const beganAt = performance.now();
+  await assertRejects(() => call("issue_key", {}), Error, "");
+  const tookMs = performance.now() - beganAt;
+  assert(9_000 < tookMs && tookMs < 15_000, `${tookMs} ms`);
 });

@@ -1,6 +1,6 @@
 /** `ask.js`, `Ask.cs` and `ask.cpp`, run against a server of this machine. */
 import { createServer } from "node:http";
-import { text } from "node:stream/consumers";
+import { json } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual as equal } from "node:util";
 import { assert, assertEquals } from "@std/assert";
@@ -63,7 +63,7 @@ for (const { file, main, variable, options, runs: [program, ...args] } of PROGRA
   test(`${file}: it sends each name as it is, returns the status, follows no redirect, and waits 10 s at most`, async () => {
     let waitedMs = NaN; // How long the program waits for a response that never comes.
     await using service = await listenOnLoopback(createServer(async (request, response) => {
-      const body: unknown = JSON.parse(await text(request));
+      const body = await json(request).catch(() => null);
       const { project_id } = SEEDED;
       const asked = ASKED.find(({ name }) => equal(body, { username: name, project_id }));
       const status = request.url === "/elsewhere" ? 200 : asked?.status ?? 400;
