@@ -30,7 +30,7 @@ const ASKED = [
 const PROGRAMS = [
   {
     file: "ask.js",
-    main: "for (const name of Deno.args) console.log(await ask(name) ?? 0);",
+    main: "for (const name of Deno.args) console.log(await ask(name));",
     runs: [Deno.execPath(), "run", "--allow-net", "ask.js"],
   },
   {
@@ -69,7 +69,11 @@ for (const { file, main, variable, options, runs: [program, ...args] } of PROGRA
       const status = request.url === "/elsewhere" ? 200 : asked?.status ?? 400;
       if (status) return response.writeHead(status, { Location: "/elsewhere" }).end();
       const beganAt = performance.now();
-      response.on("close", () => waitedMs = performance.now() - beganAt);
+      const end = setTimeout(() => response.destroy(), 15_000);
+      response.on("close", () => {
+        clearTimeout(end);
+        waitedMs = performance.now() - beganAt;
+      });
     }));
     await using folder = await makeTempFolder();
     const settings = { cwd: folder.url, env: { LANG: "C.UTF-8" } };
