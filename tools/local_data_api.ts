@@ -68,13 +68,10 @@ async function withExactName(request: Request): Promise<Request> {
   return new Request(url, { method, headers, body: await request.text() || null });
 }
 
-/**
- * If a check of the table, or a column that may not be null, refuses a row, PostgREST sends 400,
- * and `@supabase/lite` 500.
- */
+/** If a check of the table refuses a row, PostgREST sends 400, and `@supabase/lite` 500. */
 async function withPostgrestStatus(response: Response): Promise<Response> {
   if (response.status !== 500) return response;
   const text = await response.text();
-  const status = /violates (check|not-null) constraint/.test(text) ? 400 : 500;
+  const status = text.includes("violates check constraint") ? 400 : 500;
   return new Response(text, { status, headers: response.headers });
 }

@@ -20,7 +20,7 @@ const ASKED = [
   { name: "redirected to a 200", status: 307 },
   { name: 'quoted "a\\b"', status: 200 },
   { name: "a\r\n\tb\u0001\u001f\u007f", status: 200 },
-  { name: "Zoë 小雪 🛩", status: 200 },
+  { name: " Zoë 小雪 🛩 ", status: 200 },
 ];
 
 /**
