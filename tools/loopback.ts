@@ -2,16 +2,11 @@
 import { once } from "node:events";
 import type { AddressInfo, Server } from "node:net";
 
-/** Lets `Deno.serve` listen on a free port of this machine, over TLS if it gets a key. */
-export function serveOnLoopback(
-  handler: Deno.ServeHandler<Deno.NetAddr>,
-  tls?: Deno.TlsCertifiedKeyPem,
-) {
-  const options = { hostname: "127.0.0.1", port: 0, onListen: () => {} };
-  const server = Deno.serve({ ...options, ...tls }, handler);
-  const { hostname, port } = server.addr;
-  const url = `http://${hostname}:${port}`;
-  return { url, port, [Symbol.asyncDispose]: () => server.shutdown() };
+/** Lets `Deno.serve` listen on a free port of this machine. */
+export function serveOnLoopback(handler: Deno.ServeHandler<Deno.NetAddr>) {
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, handler);
+  const url = `http://${server.addr.hostname}:${server.addr.port}`;
+  return { url, [Symbol.asyncDispose]: () => server.shutdown() };
 }
 
 /** Lets a server of Node listen on a port of this machine; 0 is any free one. */

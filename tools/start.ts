@@ -33,7 +33,7 @@ if (help) {
 console.error("Starting PostgreSQL, the Data API and the edge function ...");
 try {
   const dataApi = await startDataApi();
-  const options = deployed
+  const options = deployed !== undefined
     ? { folder: pathToFileURL(`${resolve(deployed)}/`), deno: await edgeDeno() }
     : { watch: true };
   const edgeFunction = await startFunction(dataApi.url, options);
@@ -52,21 +52,10 @@ Or take another port: npx -y deno@${VERSIONS.deno} task start --port 8321`;
 
 function readArguments() {
   const type = "string";
+  const port = { type, default: DEFAULT_PORT } as const;
+  const options = { port, deployed: { type }, help: { type: "boolean" } } as const;
   try {
-    const { values } = parseArgs({
-      args: Deno.args,
-      options: {
-        port: { type, default: DEFAULT_PORT },
-        deployed: { type },
-        help: { type: "boolean" },
-      },
-    });
-    // Digits alone, because `Number` also takes "", "0x10" and "1e3".
-    const { port, deployed } = values;
-    // An unset variable of a script would otherwise serve the repository's own function.
-    if (deployed === "") throw new Error('--deployed needs a folder, not "".');
-    if (/^\d{1,5}$/.test(port) && Number(port) <= 65_535) return values;
-    throw new Error(`--port needs a number from 0 to 65535, not "${port}".`);
+    return parseArgs({ args: Deno.args, options }).values;
   } catch (error) {
     end(1, `${(error as Error).message}\n\n${USAGE}`);
   }

@@ -1,4 +1,4 @@
-/** The life of a key, in which three functions of the database write the table; and who may do what. */
+/** The three functions of the database that write keys, and what each API key may do. */
 import { assert, assertEquals } from "@std/assert";
 import { ACTIVE, NOT_FOUND } from "../support/contract.ts";
 import { assertResponse } from "../support/requests.ts";
@@ -112,6 +112,7 @@ test("issue_key and revoke_key: an order item of another product is another one"
   assertEquals(await revoke("1", product), true);
 });
 
+// The local stack's PostgreSQL has one connection, so only PostgREST makes these calls at once.
 test("issue_key and revoke_key: twenty payments and refunds of an item at once → one row, revoked", async () => {
   const product = crypto.randomUUID();
   const payments = Array.from({ length: 20 }, () => issue("1", product));

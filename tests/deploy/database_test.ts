@@ -45,7 +45,7 @@ const PRODUCT = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
 /** What is lost, and what of the migration is then pasted. */
 const LOSSES = [
   {
-    lost: "rights and a function, while others have got rights",
+    lost: "lost rights and a lost function, and takes rights from others",
     sql: `grant all on all tables in schema public to public, anon, authenticated, service_role;
       grant select (id), update (curr_user) on activation_keys to anon, service_role;
       grant all on all functions in schema public to public, anon, authenticated;
@@ -56,7 +56,7 @@ const LOSSES = [
     pasted: MIGRATION.slice(MIGRATION.search(/^alter table/m)),
   },
   {
-    lost: "the table, but not its functions",
+    lost: "a lost table, whose functions have stayed",
     sql: "drop table activation_keys",
     pasted: MIGRATION,
   },

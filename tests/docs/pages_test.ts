@@ -64,14 +64,6 @@ Deno.test("pages: README.md has the contract, row by row", async () => {
   assertStringIncludes(page, "over 4,096 pieces gets 413");
 });
 
-Deno.test("pages: the add-on page has the contract's yes and no", async () => {
-  const page = await readPage("examples/add-on/README.md");
-  const rows = page.matchAll(/^\| (\d{3}) +\| (\w+) +\|/gm); // For example `| 200 | Yes |`.
-  const listed = Array.from(rows, ([, status, means]) => `${means}: ${status}`);
-  const { ACTIVE, NOT_FOUND } = RESPONSES;
-  assertEquals(listed, [`Yes: ${ACTIVE.status}`, `No: ${NOT_FOUND.status}`]);
-});
-
 Deno.test("openapi.yaml: it is a valid document", async () =>
   assertEquals(await new Validator().validate(TEXT), { valid: true }));
 

@@ -113,7 +113,7 @@ Deno.test("panel.js: it asks nothing about a name with a lone surrogate, logs wh
   assertEquals(panel.happened(), ["logs URI malformed", "locks: no answer"]);
 });
 
-// Amelia's pauses, and Bessie's response comes late.
+// Amelia's asking is in a pause, and the response about Bessie comes late.
 Deno.test("panel.js: rule 1: a new asking ends those about Amelia and Bessie", async () => {
   const panel = load();
   panel.ask("Amelia");

@@ -51,7 +51,7 @@ test("a 503 in two lookups 300 ms apart, each followed by a row", {
   answers: [KILLED, ROW, KILLED, ROW],
   begin: [1_000, 1_300],
 }, { at: [1_000, 1_050, 1_300, 1_350], over: [1, 2, 2, 3] });
-test("silence for 5 s, after which one of two lookups replaces the pool, and a third one again", {
+test("silence: of two lookups that fail together one replaces the pool, and a later one again", {
   answers: [SILENCE],
   begin: [0, 100, 6_000],
 }, { at: [0, 100, 6_000], over: [1, 1, 2], open: [3] });
@@ -81,7 +81,7 @@ Deno.test("attempts: the key in use is used until it is rejected, then the next 
   assert(queries.every(({ pool }) => pool === 1), "a rejected key brings new connections");
 });
 
-// If each of the lookups that A's 401 reaches moved on by one key, 41 moves would not end at B.
+// If each rejected lookup moved on by one key, 41 lookups would not all end at B.
 Deno.test("attempts: 41 lookups that a key rejects at once go on to the same key", async () => {
   const answer = (key: string) => ({ ...(key === "B" ? ROW : REJECTED), afterMs: 10 });
   const beginAt = [...Array(41).fill(0), 1_000];

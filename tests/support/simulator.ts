@@ -76,7 +76,8 @@ export function load({
     XMLHttpRequest,
     console: { error: (text: string) => record(text.replace(/.*: /, "logs ")) },
     Math: { __proto__: Math, random: () => random },
-    RegisterViewListener(_name: string, onReady: (isReady?: boolean) => void) {
+    RegisterViewListener(name: string, onReady: (isReady?: boolean) => void) {
+      assertEquals(name, "JS_LISTENER_DATASTORAGE");
       if (listener === "throws") throw new Error(listener);
       if (listener === "calls") onReady();
       if (listener === "calls late") setTimeout(() => onReady(isReady = true), 8_000);

@@ -14,7 +14,7 @@ const MAX_BODY_MS = 10_000;
  *
  * @param request The request. Of its headers, only those about the body's length are looked at.
  * @returns The whole body, or the name of the response that says why there is none: the body is too
- * long (or undeclared, in more than 4,096 tiny pieces), breaks off, or is not whole within 10 s.
+ * long, comes in over 4,096 pieces without a declared length, breaks off, or takes over 10 s.
  */
 export async function readBody(
   request: Request,
