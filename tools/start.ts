@@ -33,7 +33,7 @@ if (help) {
 console.error("Starting PostgreSQL, the Data API and the edge function ...");
 try {
   const dataApi = await startDataApi();
-  const options = deployed !== undefined
+  const options = deployed
     ? { folder: pathToFileURL(`${resolve(deployed)}/`), deno: await edgeDeno() }
     : { watch: true };
   const edgeFunction = await startFunction(dataApi.url, options);
@@ -55,7 +55,10 @@ function readArguments() {
   const port = { type, default: DEFAULT_PORT } as const;
   const options = { port, deployed: { type }, help: { type: "boolean" } } as const;
   try {
-    return parseArgs({ args: Deno.args, options }).values;
+    const { values } = parseArgs({ args: Deno.args, options });
+    // An unset variable of a script would otherwise serve the repository's own function.
+    if (values.deployed === "") throw new Error('--deployed needs a folder, not "".');
+    return values;
   } catch (error) {
     end(1, `${(error as Error).message}\n\n${USAGE}`);
   }
