@@ -20,7 +20,7 @@ static class Activation
     // Throws for a lone surrogate, which would become another character. AskAsync then returns 0.
     static readonly Encoding Utf8 = new UTF8Encoding(false, true);
 
-    // Escapes what may not stand in a JSON string: quotation marks, backslashes, control characters.
+    // Escapes what may not stand in a JSON string: quotes, backslashes and control characters.
     static string Escape(string text) => Regex.Replace(
         text, @"[""\\\u0000-\u001F]", match => @"\u" + ((int)match.Value[0]).ToString("x4"));
 

@@ -11,7 +11,8 @@ Deno.test("table: its columns, their types and collations, and which may not be 
   const { rows } = await database.query<{ column: string }>(`
     select concat_ws(' ', column_name, udt_name, collation_name,
       case is_nullable when 'NO' then 'not null' end, column_default) as column
-    from information_schema.columns where table_name = 'activation_keys' order by ordinal_position`);
+    from information_schema.columns where table_name = 'activation_keys'
+    order by ordinal_position`);
   await database.query("select 'activation_keys_pkey'::regclass"); // Fails if there is none.
   assertEquals(rows.map(({ column }) => column), [
     "id uuid not null gen_random_uuid()",
