@@ -15,7 +15,7 @@ constexpr char SERVICE[] = "https://<ref>.supabase.co/functions/v1/check-usernam
 constexpr char PROJECT_ID[] = "6f3b1d52-8c4e-4f0a-9b7d-2e5a1c90d3f4";
 
 // A plugin that stops sets this to true, and joins the thread that asks: `ask` then ends within a
-// second, or once the resolver gives up while DNS is silent. One that starts sets this to false.
+// second or, while DNS is silent, when the resolver gives up. One that starts sets this to false.
 std::atomic<bool> isUnloading{false};
 
 static size_t onBody(char*, size_t, size_t, void*) { return 0; }  // Ends the transfer at the body.
