@@ -23,7 +23,7 @@ test("key: two keys of a product make Amelia active until both are revoked", asy
 
 const PLANE = "🛩"; // A code point of two UTF-16 units.
 const [NFC, NFD] = ["Zo\u00eb", "Zoe\u0308"];
-const UUID = "b41c7e08-52d9-4a63-8e1f-7d90ac35b216"; // Neither a key nor a product of a test.
+const UUID = "b41c7e08-52d9-4a63-8e1f-7d90ac35b216"; // No test's key has this id or this product.
 
 type Given = { has?: string; isRevoked?: true; sent?: { key?: string; project_id?: string } };
 /**

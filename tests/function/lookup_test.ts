@@ -41,6 +41,7 @@ const TRANSIENT: Failure[] = [
   { when: "a 502 page", answer: html(502), code: "http_502" },
   { when: "a 503 error", answer: KILLED, code: "57P01" },
   { when: "a 504 page", answer: html(504), code: "http_504" },
+  { when: "a 522 page", answer: html(522), code: "http_522" }, // Cloudflare's.
   { when: "a 530 page", answer: html(530), code: "http_530" },
   // What PostgREST sends for the queries in flight when PostgreSQL crashes.
   { when: "a 400 with an empty code", answer: error(400, ""), code: "http_400" },
@@ -79,6 +80,7 @@ const FINAL: Failure[] = [
   { when: "a 404", answer: { status: 404, body: ' \n{"code":"PGRST205"}' }, code: "PGRST205" },
   // supabase-js would take these for a success.
   { when: "a 404 list", answer: { status: 404, body: " \n[]" }, code: "http_404" },
+  { when: "a 404 list of rows", answer: { status: 404, body: [{}] }, code: "http_404" },
   { when: "an empty 404", answer: { status: 404, body: "" }, code: "http_404" },
   { when: "a 500 with null", answer: { status: 500, body: null }, code: "http_500" },
   { when: "a 501 page", answer: html(501), code: "http_501" },

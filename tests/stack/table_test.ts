@@ -1,4 +1,4 @@
-/** The columns of the table, what it rejects, and how the lookup reads it. */
+/** The table: its columns, what it rejects, when it gets its times, and how the lookup reads it. */
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { openDatabase } from "../../tools/database.ts";
 import { LOOKUP } from "../support/contract.ts";

@@ -87,11 +87,10 @@ export async function issueKeys(
  * For tests that issue, activate or revoke a key: calls a function of the database, as a back end
  * does, with the secret key. Returns what the function returns. Fails if the call fails.
  */
-export async function callFunction(name: string, values: Record<string, string>) {
+export async function callFunction(name: string, values: object): Promise<unknown> {
   const { status, text } = await callDataApi("POST", `rpc/${name}`, values);
   assertEquals(status, 200, `${name}: ${text}`);
-  const value: unknown = JSON.parse(text);
-  return value;
+  return JSON.parse(text);
 }
 
 /**
